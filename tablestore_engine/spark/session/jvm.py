@@ -12,6 +12,7 @@ waits for the output of ``dbt`` does not wait for the JVM. A direct start that f
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 import signal
@@ -27,6 +28,8 @@ from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.java import Java
 from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveUse, give_up
 
+# What the first statement imports, by name, because a session knows nothing of statements.
+_OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
 _START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
 
 # The packages of the JDK that Spark's own launcher opens (org.apache.spark.launcher.JavaModuleOptions). Options that a
@@ -105,6 +108,16 @@ def submit_command(spark_home: str, settings: Mapping[str, str], submit_argument
     confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     script = os.path.join(spark_home, "bin", "spark-submit")
     return Command((script, *confs, *submit_arguments), {"SPARK_HOME": spark_home})
+
+
+def import_what_statements_need() -> None:
+    """Import what the first statement would import: a JVM takes as long to start as this does.
+
+    What fails will fail again where it is used.
+    """
+    for module in _OF_FIRST_STATEMENT:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
 
 
 def start_jvm(

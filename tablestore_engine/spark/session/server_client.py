@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.errors import EnvironmentProblem, UserError
-from tablestore_engine.spark.session.first_imports import import_what_statements_need
+from tablestore_engine.spark.session.jvm import import_what_statements_need
 from tablestore_engine.spark.session.server_files import (
     OF_CLIENTS,
     Record,

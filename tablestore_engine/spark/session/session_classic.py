@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session import session_cache
-from tablestore_engine.spark.session.first_imports import import_what_statements_need
 from tablestore_engine.spark.session.java import Java, find_java
 from tablestore_engine.spark.session.jvm import (
     Command,
     Gateway,
     announced,
     direct_command,
+    import_what_statements_need,
     start_jvm,
     submit_command,
 )

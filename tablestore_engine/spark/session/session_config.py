@@ -152,8 +152,7 @@ def shuffle_partitions(machine: Machine) -> int:
 
 # Every task that aggregates or sorts takes memory by the page, and so does every broadcast. Spark's own page would be
 # 64 MiB, to be cleared, held and collected for a handful of rows: after six builds of the demo the JVM had 5.5 GB with
-# it, and has 1.4 GB with this one. A task can have 8,192 pages, which is more than the largest heap that is chosen
-# here.
+# it, and has 1.4 GB with this one. A task can have 8,192 pages of it, 32 GiB.
 _PAGE = "4m"
 
 
@@ -198,9 +197,8 @@ def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dic
     if config.is_local:
         settings |= _LOCAL
         settings["spark.sql.shuffle.partitions"] = str(shuffle_partitions(machine))
-        if DRIVER_MEMORY not in config.spark_config:
-            settings[DRIVER_MEMORY] = f"{driver_memory(machine) >> 20}m"
-            settings[PAGE_SIZE] = _PAGE
+        settings[DRIVER_MEMORY] = f"{driver_memory(machine) >> 20}m"
+        settings[PAGE_SIZE] = _PAGE
     settings |= {key: str(value) for key, value in config.spark_config.items()}
     if config.master:
         settings["spark.master"] = config.master

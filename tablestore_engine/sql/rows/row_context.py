@@ -82,7 +82,10 @@ def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContex
 
 def with_session_identity(table: TableName, context: RowContext) -> RowContext:
     """The context of a statement that takes no options, with the identity that its session gives."""
-    return _with_identity(_of_session(table, context, start=False), context)
+    session = context.running()
+    if session is None:
+        return context
+    return _with_identity(of_write(session_options(session), *context.identifier(table)), context)
 
 
 def _with_identity(given: Mapping[str, str], context: RowContext) -> RowContext:

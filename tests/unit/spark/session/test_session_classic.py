@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tablestore_engine.errors import EnvironmentProblem
-from tablestore_engine.spark.session import first_imports, session_classic
+from tablestore_engine.spark.session import jvm, session_classic
 from tablestore_engine.spark.session.java import Java
 from tablestore_engine.spark.session.jvm import Command, Gateway, announced, start_jvm
 from tablestore_engine.spark.session.session_config import SessionConfig
@@ -124,4 +124,4 @@ def test_python_works_while_each_command_starts(tmp_path):
 
 
 def test_what_is_imported_meanwhile_exists():
-    assert all(importlib.util.find_spec(name) for name in first_imports._OF_FIRST_STATEMENT)
+    assert all(importlib.util.find_spec(name) for name in jvm._OF_FIRST_STATEMENT)

@@ -62,9 +62,10 @@ def test_the_heap_is_a_share_of_the_machine(memory, heap):
     assert driver_memory(Machine(cores=2, memory=memory)) == heap
 
 
-def test_pages_fit_small_tables_unless_the_user_sized_the_heap():
+def test_pages_fit_small_tables_unless_the_user_says_otherwise():
     assert settings_of()["spark.buffer.pageSize"] == "4m"
-    assert "spark.buffer.pageSize" not in settings_of(spark_config={"spark.driver.memory": "100g"})
+    sized = settings_of(spark_config={"spark.driver.memory": "6g"})
+    assert (sized["spark.driver.memory"], sized["spark.buffer.pageSize"]) == ("6g", "4m")
     assert settings_of(spark_config={"spark.buffer.pageSize": "1m"})["spark.buffer.pageSize"] == "1m"
     assert "spark.buffer.pageSize" not in settings_of(master="spark://host:7077")
 
