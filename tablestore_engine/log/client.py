@@ -69,8 +69,13 @@ def transactional_producer(log: LogSettings) -> Any:
 
 
 def plain_producer(log: LogSettings, seconds: float = SECONDS) -> Any:
-    """A producer that keeps the order of messages and sends none twice, without transactions."""
-    own = {"enable.idempotence": True, "message.timeout.ms": int(seconds * 1000)}
+    """A producer that keeps the order of messages and sends none twice, without transactions. It reports the messages
+    that failed."""
+    own = {
+        "enable.idempotence": True,
+        "message.timeout.ms": int(seconds * 1000),
+        "delivery.report.only.error": True,
+    }
     return kafka().Producer(_config(log, {**_IN_BULK, **own}))
 
 

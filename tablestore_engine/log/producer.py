@@ -82,10 +82,7 @@ def _flush(producer: Any, what: str) -> None:
 
 
 def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: Any, report: Any = None) -> int:
-    """Pass messages to the client, which sends them on, and calls `report` with what became of each.
-
-    Returns how many there were.
-    """
+    """Pass messages to the client, which sends them on and reports on them. Returns how many there were."""
     count = 0
     for part in _made_ahead(messages):
         values = texts_as_bytes(part.values)
@@ -134,8 +131,7 @@ def send_early(log: LogSettings, messages: Iterable[Messages]) -> int:
     failed: list[Any] = []
 
     def report(error: Any, _: Any) -> None:
-        if error is not None and not failed:
-            failed.append(error)
+        failed.append(error)
 
     with log_errors(log, what):
         producer = plain_producer(log)
