@@ -99,7 +99,8 @@ def run(report: Report, catalog: Catalog, servers: str, count: int) -> None:
     table.write(some_rows(count))
     ours = once(lambda: publish_log(table.state))
     pairs = [(one.key(), one.value()) for one in consumed(servers, OURS)]
-    AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(BARE, 1)])[BARE].result(10)
+    client = AdminClient({"bootstrap.servers": servers})
+    client.create_topics([NewTopic(BARE, 1)])[BARE].result(10)
     producer = Producer({"bootstrap.servers": servers, "transactional.id": BARE, "linger.ms": 20,
                          "queue.buffering.max.messages": 1_000_000, "log_level": 2})  # fmt: skip
     producer.init_transactions(10)
