@@ -6,6 +6,7 @@ What a statement should change is computed by one query of Spark over plain rows
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pytest
 from support.histories import EXAMPLES
@@ -68,7 +69,9 @@ def some_rows(chance, count, nulls):
 
 
 def sql_rows(rows):
-    shown = [", ".join("NULL" if v is None else repr(v) for v in row) for row in rows]
+    shown = [
+        ", ".join("NULL" if v is None else str(v) if isinstance(v, Decimal) else repr(v) for v in row) for row in rows
+    ]
     kinds = [one.split(" ", 1)[1] for one in SHAPE.replace(", 2", ";2").split(", ")]
     casts = ", ".join(f"CAST({n} AS {kind.replace(';', ', ')}) AS {n}" for n, kind in zip(NAMES, kinds, strict=True))
     return f"SELECT {casts} FROM VALUES {', '.join(f'({one})' for one in shown)} AS x({', '.join(NAMES)})"
