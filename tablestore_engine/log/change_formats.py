@@ -9,7 +9,6 @@ table without a key, or a key that changed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.log.json_records import BadRecord, Records, parse_records, samples
-from tablestore_engine.log.json_values import fit, wire_type
+from tablestore_engine.log.json_values import fit, wire_fields
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 _SKIP = -1
@@ -107,7 +106,7 @@ def _at(found: Decoded, places: npt.NDArray[np.int64]) -> Decoded:
 
 
 def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
-    schema, _ = _wire_row(wanted.schema, list(samples(values)))
+    schema = _wire_row(wanted.schema, list(samples(values)))
     target = wanted.schema
     new: dict[str, pa.DataType] = {}
 
@@ -116,7 +115,7 @@ def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
             raise pa.ArrowInvalid("a map is read record by record")
         row = pa.StructArray.from_arrays([_whole(one) for one in table.columns], table.column_names)
         new.update(_unknown(row.type, target))
-        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(_fitted(row, target))])
+        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(fit(row, pa.struct(list(target))))])
 
     records = parse_records(values, pa.schema(schema or []), target, finish, infer=wanted.new_columns)
     rows = records.table.select(target.names)
@@ -128,11 +127,10 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
     wrapped = bool(found) and isinstance(found[0].get("payload"), dict)
     if wrapped:
         found = [one["payload"] for one in found if isinstance(one.get("payload"), dict)]
-    after_fields, names = _wire_row(
-        wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form)
-    )
+    after_fields = _wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
     row = pa.struct(after_fields or [])
-    before = row if form.whole_before else pa.struct([one for one in row if names.get(one.name) in wanted.keys])
+    keys = {one.lower() for one in wanted.keys}
+    before = row if form.whole_before else pa.struct([one for one in row if one.name.lower() in keys])
     wire = [
         (form.after, pa.list_(row) if form.in_list else row),
         (form.before, pa.list_(before) if form.in_list else before),
@@ -157,23 +155,15 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
         columns = []
         for column in (form.after, form.before, form.kind):
             given = _whole(table.column(column)) if envelope is None else _of_struct(envelope, column)
-            columns.append(_fitted_column(given, target.field(column).type, names))
+            columns.append(fit(given, target.field(column).type))
         if wanted.new_columns:
             given = _whole(table.column(form.after)) if envelope is None else _of_struct(envelope, form.after)
             new.update(_unknown(given.type.value_type if form.in_list else given.type, wanted.schema))
         return pa.Table.from_arrays(columns, schema=target)
 
-    lines = [_payload(one) for one in values] if wrapped and after_fields is None else values
-    records = parse_records(lines, schema, target, finish, infer=wanted.new_columns)
+    inside = "payload" if wrapped else None
+    records = parse_records(values, schema, target, finish, infer=wanted.new_columns, inside=inside)
     return _unfolded(form, name, records, wanted, new)
-
-
-def _payload(value: bytes) -> bytes:
-    """The envelope of a message that has its schema with it."""
-    try:
-        return json.dumps(json.loads(value)["payload"]).encode()
-    except (ValueError, KeyError, TypeError):
-        return value
 
 
 def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> list[dict[str, Any]]:
@@ -184,25 +174,14 @@ def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> li
     return [one for one in rows if isinstance(one, dict)]
 
 
-def _wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> tuple[list[pa.Field] | None, dict[str, str]]:
-    """The fields of a row as the parser reads them, None if it cannot; and their names in the table by those in JSON,
-    which may have other cases."""
-    spelt: dict[str, str] = {}
+def _wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Field] | None:
+    """The fields of a row as the parser reads them; None if it cannot."""
     sample: dict[str, Any] = {}
     for row in rows:
         for key, value in row.items():
-            spelt.setdefault(key.lower(), key)
             if sample.get(key) is None:
                 sample[key] = value
-    fields, names = [], {}
-    for one in schema:
-        key = one.name if one.name in sample else spelt.get(one.name.lower(), one.name)
-        names[key] = one.name
-        kind = wire_type(one.type, sample.get(key))
-        if kind is None:
-            return None, names
-        fields.append(pa.field(key, kind))
-    return fields, names
+    return wire_fields(schema, sample)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -212,32 +191,6 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _of_struct(array: pa.StructArray, name: str) -> pa.Array:
     """A field of a struct; null where the struct is."""
     return pc.struct_field(array, name)
-
-
-def _fitted_column(values: pa.Array, kind: pa.DataType, names: Mapping[str, str]) -> pa.Array:
-    if pa.types.is_null(values.type):
-        return pa.nulls(len(values), kind)
-    if pa.types.is_list(kind):
-        offsets, start = values.offsets, values.offsets[0].as_py()
-        inner = values.values.slice(start, values.offsets[-1].as_py() - start)
-        moved = pc.subtract(offsets, pa.scalar(start, offsets.type))
-        return pa.ListArray.from_arrays(moved, _fitted_row(inner, kind.value_type, names), kind, mask=values.is_null())
-    return _fitted_row(values, kind, names) if pa.types.is_struct(kind) else values
-
-
-def _fitted(row: pa.StructArray, schema: pa.Schema) -> pa.StructArray:
-    given = [one.name for one in row.type]
-    lowered = {one.lower(): one for one in given}
-    names = {(one if one in given else lowered.get(one.lower(), one)): one for one in schema.names}
-    return _fitted_row(row, pa.struct(list(schema)), names)
-
-
-def _fitted_row(row: pa.StructArray, kind: pa.StructType, names: Mapping[str, str]) -> pa.StructArray:
-    spelt = {ours: theirs for theirs, ours in names.items()}
-    arrays = [fit(_of_struct(row, spelt.get(one.name, one.name)), one.type) for one in kind]
-    if not arrays:
-        return pa.nulls(len(row), kind)
-    return pa.StructArray.from_arrays(arrays, fields=list(kind), mask=row.is_null())
 
 
 def _unknown(kind: pa.StructType, schema: pa.Schema) -> dict[str, pa.DataType]:

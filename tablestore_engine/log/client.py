@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
@@ -15,7 +16,20 @@ SECONDS = 10.0
 """The longest wait for an answer of the brokers."""
 TRANSACTION_MILLIS = 300_000
 _MESSAGE_MILLIS = 60_000
+_log = logging.getLogger(__name__)
+
+
+class _Reports:
+    """What a client reports, for whoever debugs: what of it fails a call is an error of the engine already."""
+
+    def log(self, _: int, text: str, *values: str) -> None:
+        """Pass a report on."""
+        _log.debug(text, *values)
+
+
 _QUIET = {"log_level": 2}  # the client would report each lost connection on stderr
+_REPORTED = {"logger": _Reports()}
+"""For producers, of which a fatal error (another one has fenced it) would be on stderr at any level."""
 _FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "_FATAL")
 """After a fatal error, too, a new producer goes on: the usual reason is that this one was fenced while it was idle."""
 _READ = {"enable.auto.commit": False, "auto.offset.reset": "error", "enable.partition.eof": True}
@@ -55,12 +69,17 @@ def transactional_producer(log: LogSettings) -> Any:
 
 
 def plain_producer(log: LogSettings, seconds: float = SECONDS) -> Any:
-    """A producer that keeps the order of messages and sends none twice, without transactions."""
-    own = {"enable.idempotence": True, "message.timeout.ms": int(seconds * 1000)}
+    """A producer that keeps the order of messages and sends none twice, without transactions. It reports the messages
+    that failed."""
+    own = {
+        "enable.idempotence": True,
+        "message.timeout.ms": int(seconds * 1000),
+        "delivery.report.only.error": True,
+    }
     return kafka().Producer(_config(log, {**_IN_BULK, **own}))
 
 
-_IN_BULK = {"queue.buffering.max.messages": 1_000_000, "linger.ms": 20, "batch.size": 1 << 20}
+_IN_BULK = {"queue.buffering.max.messages": 1_000_000, "linger.ms": 20, "batch.size": 1 << 20, **_REPORTED}
 
 
 def consumer(log: LogSettings, group: str = "tablestore", **more: Any) -> Any:

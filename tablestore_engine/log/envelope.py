@@ -7,7 +7,7 @@ the row before; a delete holds the row that is gone (`"op": "d"`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.log.json_text import joined, row_text
+from tablestore_engine.log.json_text import row_text
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.metadata.bucket import bucket_ids
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
-ROWS_AT_ONCE = 1 << 15
+_OPENINGS = ('{"before":null,"after":', '{"before":', ',"after":', '{"before":')
+_CLOSINGS = (',"op":"c"}', "", ',"op":"u"}', ',"after":null,"op":"d"}')
+ROWS_AT_ONCE = 1 << 16
+_BYTES_AT_ONCE = 32 << 20
+Kinds = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -39,36 +43,51 @@ def messages_of(changes: RowChanges, log: LogSettings) -> Iterator[Messages]:
     for start, rows in _parts(changes):
         kinds = changes.kinds[start : start + rows.num_rows]
         batch = rows.combine_chunks().to_batches()[0]
-        told = np.flatnonzero(kinds != _BEFORE)
-        taken = pa.array(told)
+        if not log.tells_before:
+            # An update is its row after, which is told like an inserted one.
+            batch, kinds = _told(batch, kinds), kinds[kinds != _BEFORE]
+            kinds = np.where(kinds == _AFTER, _INSERT, kinds)
+        values, told = _values(batch, kinds), _told(batch, kinds)
         keys = None
         if log.primary_keys:
-            keys = row_text([batch.column(name) for name in log.primary_keys], log.primary_keys).take(taken)
-        yield Messages(_values(batch, kinds, told, log.tells_before), keys, _partitions(batch, log)[told])
+            keys = row_text([told.column(name) for name in log.primary_keys], log.primary_keys)
+        yield Messages(values, keys, _partitions(told, log))
 
 
 def _parts(changes: RowChanges) -> Iterator[tuple[int, pa.Table]]:
     """The rows, some at a time, with the position of the first of each part; the rows of an update stay together."""
-    start = 0
-    while start < changes.rows.num_rows:
-        count = min(ROWS_AT_ONCE, changes.rows.num_rows - start)
-        if changes.kinds[start + count - 1] == _BEFORE and start + count < changes.rows.num_rows:
+    start, total = 0, changes.rows.num_rows
+    most = min(ROWS_AT_ONCE, max(1, _BYTES_AT_ONCE * total // (changes.rows.nbytes + 1)))
+    while start < total:
+        count = min(most, total - start)
+        if changes.kinds[start + count - 1] == _BEFORE and start + count < total:
             count += 1
         yield start, changes.rows.slice(start, count)
         start += count
 
 
-def _values(
-    batch: pa.RecordBatch, kinds: npt.NDArray[np.int8], told: npt.NDArray[np.int64], tells_before: bool
-) -> pa.Array:
-    rows = row_text(batch.columns, batch.schema.names)
-    of = kinds[told]
-    known = tells_before & (of == _AFTER)
-    # The row before an update is the one above it.
-    before = rows.take(pa.array(np.where(known, told - 1, told), mask=~(known | (of == _DELETE))))
-    after = rows.take(pa.array(told, mask=of == _DELETE))
-    letters = np.where(of == _DELETE, "d", np.where(known, "u", "c"))
-    return joined('{"before":', before, ',"after":', after, ',"op":"', pa.array(letters, pa.string()), '"}')
+def _told(batch: pa.RecordBatch, kinds: Kinds) -> pa.RecordBatch:
+    """The rows that have messages of their own: not those before an update."""
+    told = kinds != _BEFORE
+    return batch if told.all() else batch.filter(pa.array(told))
+
+
+def _values(batch: pa.RecordBatch, kinds: Kinds) -> pa.Array:
+    """The text of each message. Each row is a message or, in an update, a half of one."""
+    texts = row_text(batch.columns, batch.schema.names, _by_kind(_OPENINGS, kinds), _by_kind(_CLOSINGS, kinds))
+    starts = np.flatnonzero(kinds != _AFTER)
+    if len(starts) == len(kinds):
+        return texts
+    # Both halves follow each other in memory already: the text of an update ends where the second one does.
+    _, offsets, content = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset :][np.append(starts, len(kinds))]
+    return pa.StringArray.from_buffers(len(starts), pa.py_buffer(ends), content)
+
+
+def _by_kind(texts: Sequence[str], kinds: Kinds) -> Any:
+    """The text of each row; only one where all are the same."""
+    first = kinds[0]
+    return texts[first] if (kinds == first).all() else pa.array(texts).take(pa.array(kinds))
 
 
 def _partitions(batch: pa.RecordBatch, log: LogSettings) -> npt.NDArray[np.int32]:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json
 
+from tablestore_engine.log.json_values import fit, members
+
 _BLOCK = 1 << 28
 SAMPLED = 100
 
@@ -37,8 +39,8 @@ class Records:
 
 
 def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    """The first records that are objects, parsed by Python."""
-    for value in values[:SAMPLED]:
+    """Some records that are objects, from the first one on to the end, parsed by Python."""
+    for value in values[:: -(-len(values) // SAMPLED) or 1]:
         try:
             found = json.loads(value)
         except ValueError:
@@ -54,6 +56,7 @@ def parse_records(
     finish: Callable[[pa.Table], pa.Table],
     *,
     infer: bool = False,
+    inside: str | None = None,
 ) -> Records:
     """The records of JSON objects.
 
@@ -63,8 +66,9 @@ def parse_records(
         wanted: the types of the columns in the end.
         finish: makes columns of these types of those that were read; raises ArrowInvalid.
         infer: whether to read columns that `schema` does not name.
+        inside: the field that may hold the record, in a record that is read by itself.
     """
-    parser = _Parser(values, schema, wanted, finish, infer=infer)
+    parser = _Parser(values, schema, wanted, finish, infer=infer, inside=inside)
     parser.parse(0, len(values))
     empty = wanted.empty_table()
     table = pa.concat_tables([empty, *parser.tables], promote_options="permissive")
@@ -80,12 +84,14 @@ class _Parser:
         finish: Callable[[pa.Table], pa.Table],
         *,
         infer: bool,
+        inside: str | None,
     ) -> None:
         behaviour = "infer" if infer else "ignore"
         self._options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour)
         self._values = values
         self._wanted = wanted
         self._finish = finish
+        self._inside = inside
         self.tables: list[pa.Table] = []
         self.positions: list[npt.NDArray[np.int64]] = []
         self.bad: list[BadRecord] = []
@@ -123,7 +129,9 @@ class _Parser:
             found = json.loads(self._values[position], parse_float=str)
             if not isinstance(found, dict):
                 raise TypeError("it is no JSON object")
-            columns = [pa.array([lenient(found.get(field.name), field.type)], field.type) for field in self._wanted]
+            held = found.get(self._inside) if self._inside else None
+            given = members(held if isinstance(held, dict) else found, self._wanted)
+            columns = [pa.array([lenient(value, field.type)], field.type) for field, value in given]
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             self.bad.append(BadRecord(position, " ".join(str(error).split())))
             return
@@ -140,8 +148,7 @@ def lenient(value: Any, kind: pa.DataType) -> Any:
         return None
     if pa.types.is_struct(kind):
         _expect(value, dict, kind)
-        fields = (kind.field(number) for number in range(kind.num_fields))
-        return {field.name: lenient(value.get(field.name), field.type) for field in fields}
+        return {field.name: lenient(one, field.type) for field, one in members(value, kind)}
     if pa.types.is_map(kind):
         _expect(value, dict, kind)
         return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
@@ -157,8 +164,6 @@ def lenient(value: Any, kind: pa.DataType) -> Any:
             raise ValueError(f"'{value}' is no boolean")
         return str(value).lower() in ("true", "1")
     # The casts of whole columns, for a column of one value.
-    from tablestore_engine.log.json_values import fit
-
     given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
     return fit(given, kind)[0].as_py()
 

@@ -7,47 +7,81 @@ Numbers and booleans are JSON's, except NaN and infinities, which are texts. Tim
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 NULL = "null"
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in range(32) if chr(code) not in _SHORT}
+_SHORT_CODES = np.array([ord(one) for one in _SHORT], np.uint8)
 ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
 
 
-def row_text(arrays: Sequence[pa.Array], names: Sequence[str]) -> pa.Array:
-    """Rows of columns, of which there is at least one, as JSON objects."""
-    parts: list[Any] = []
+def row_text(arrays: Sequence[pa.Array], names: Sequence[str], opening: Any = "", closing: Any = "") -> pa.Array:
+    """Rows of columns, of which there is at least one, as JSON objects; a text or texts before and behind each."""
+    parts: list[Any] = [opening, "{"]
     for number, (array, name) in enumerate(zip(arrays, names, strict=True)):
-        parts += [pa.scalar(f"{',' if number else '{'}{json.dumps(name, ensure_ascii=False)}:"), value_text(array)]
-    return joined(*parts, "}")
+        parts += [f"{',' if number else ''}{json.dumps(name, ensure_ascii=False)}:", *_value_parts(array)]
+    return joined(*parts, "}", closing)
 
 
 def joined(*parts: Any) -> pa.Array:
     """Texts and columns of texts one after the other in each row; a null is written as JSON's."""
-    return pc.binary_join_element_wise(*parts, "", null_handling="replace", null_replacement=NULL)
+    return pc.binary_join_element_wise(*_fewer(parts), "", null_handling="replace", null_replacement=NULL)
+
+
+def _fewer(parts: Iterable[Any]) -> Iterator[Any]:
+    """The same, where texts that follow each other are one: each part costs time in each row."""
+    for is_text, some in groupby(parts, lambda part: isinstance(part, str)):
+        if is_text:
+            yield "".join(some)
+        else:
+            yield from some
 
 
 def value_text(array: pa.Array) -> pa.Array:
     """The JSON text of each value; null for a null."""
+    text, in_quotes = _text(array)
+    return _quoted(text) if in_quotes else text
+
+
+def _value_parts(array: pa.Array) -> list[Any]:
+    """What is the JSON text of each value when it is joined."""
+    text, in_quotes = _text(array)
+    if not in_quotes:
+        return [text]
+    return [_quoted(text)] if text.null_count else ['"', text, '"']
+
+
+def _text(array: pa.Array) -> tuple[pa.Array, bool]:
+    """The text of each value, and whether it lacks the quotes that JSON wants."""
     kind = array.type
     if pa.types.is_string(kind):
-        return _quoted(_escaped(array))
-    if pa.types.is_floating(kind):
-        text = array.cast(pa.string())
-        finite = pc.is_finite(array)
-        return text if pc.all(finite).as_py() in (True, None) else pc.if_else(finite, text, _quoted(_no_numbers(text)))
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
-        return array.cast(pa.string())
+        return _escaped(array), True
     if pa.types.is_temporal(kind):
-        return _quoted(array.cast(pa.string()))
+        return array.cast(pa.string()), True
     if pa.types.is_binary(kind):
-        return _quoted(base64_text(array))
+        return base64_text(array), True
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return array.cast(pa.string()), False
+    if pa.types.is_floating(kind):
+        return _floating_text(array), False
+    return _nested_text(array), False
+
+
+def _floating_text(array: pa.Array) -> pa.Array:
+    text, finite = array.cast(pa.string()), pc.is_finite(array)
+    return text if pc.all(finite).as_py() in (True, None) else pc.if_else(finite, text, _quoted(_no_numbers(text)))
+
+
+def _nested_text(array: pa.Array) -> pa.Array:
+    kind = array.type
     if pa.types.is_map(kind):
         return _map_text(array)
     if pa.types.is_list(kind):
@@ -66,14 +100,25 @@ def _quoted(text: pa.Array) -> pa.Array:
 
 
 def _escaped(text: pa.Array) -> pa.Array:
-    if not pc.any(pc.match_substring_regex(text, r'["\\\x00-\x1f]')).as_py():
+    content = _content(text)
+    controls = content < ord(" ")
+    if not (controls.any() or (content == ord('"')).any() or (content == ord("\\")).any()):
         return text
     for plain, escape in _SHORT.items():
         text = pc.replace_substring(text, plain, escape)
-    if pc.any(pc.match_substring_regex(text, r"[\x00-\x1f]")).as_py():
+    if not np.isin(content[controls], _SHORT_CODES).all():
         for plain, escape in _CONTROLS.items():
             text = pc.replace_substring(text, plain, escape)
     return text
+
+
+def _content(text: pa.Array) -> npt.NDArray[np.uint8]:
+    """The bytes of all texts; those of nulls, too."""
+    _, ends, data = text.buffers()
+    if data is None or not len(text):
+        return np.zeros(0, np.uint8)
+    offsets = np.frombuffer(ends, np.int32)
+    return np.frombuffer(data, np.uint8)[offsets[text.offset] : offsets[text.offset + len(text)]]
 
 
 def _no_numbers(text: pa.Array) -> pa.Array:

@@ -7,6 +7,7 @@ and `fit` casts the column. A value that does not fit is an ArrowInvalid error.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,35 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _struct_type(kind: pa.StructType, sample: dict[str, Any]) -> pa.DataType | None:
-    fields = []
-    for number in range(kind.num_fields):
-        field = kind.field(number)
-        inner = wire_type(field.type, sample.get(field.name))
-        if inner is None:
-            return None
-        fields.append(pa.field(field.name, inner))
-    return pa.struct(fields)
+def _struct_type(kind: pa.StructType, sample: Mapping[str, Any]) -> pa.DataType | None:
+    fields = wire_fields(kind, sample)
+    return None if fields is None else pa.struct(fields)
+
+
+def wire_fields(fields: Iterable[pa.Field], sample: Mapping[str, Any]) -> list[pa.Field] | None:
+    """The fields as the parser reads them, in each spelling that the sample has; None if it cannot read one."""
+    found = []
+    for field in fields:
+        for name in _spellings(sample, field.name) or [field.name]:
+            kind = wire_type(field.type, sample.get(name))
+            if kind is None:
+                return None
+            found.append(pa.field(name, kind))
+    return found
+
+
+def _spellings(names: Iterable[str], wanted: str) -> list[str]:
+    """Those of the names that are the wanted one in any case, the exact one first."""
+    lowered = wanted.lower()
+    return sorted((one for one in names if one.lower() == lowered), key=lambda one: one != wanted)
+
+
+def members(record: Mapping[str, Any], fields: Iterable[pa.Field]) -> Iterator[tuple[pa.Field, Any]]:
+    """Each field with its value in a record, whose names may have other cases."""
+    in_any_case = {name.lower(): value for name, value in record.items() if value is not None}
+    for field in fields:
+        exact = record.get(field.name)
+        yield field, in_any_case.get(field.name.lower()) if exact is None else exact
 
 
 def fit(values: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -74,14 +95,31 @@ def fit(values: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_integer(given) and pa.types.is_temporal(kind):
         return _from_number(values, kind)
     if pa.types.is_list(kind):
-        return pa.ListArray.from_arrays(
-            values.offsets, fit(values.values, kind.value_type), kind, mask=values.is_null()
-        )
+        return _list(values, kind)
     if pa.types.is_struct(kind):
-        names = [kind.field(number).name for number in range(kind.num_fields)]
-        inner = [fit(values.field(name), kind.field(name).type) for name in names]
-        return pa.StructArray.from_arrays(inner, fields=list(kind), mask=values.is_null())
+        return _struct(values, kind)
     return values.cast(kind)
+
+
+def _list(values: pa.ListArray, kind: pa.ListType) -> pa.Array:
+    start, end = values.offsets[0].as_py(), values.offsets[-1].as_py()
+    inner = fit(values.values.slice(start, end - start), kind.value_type)
+    offsets = pc.subtract(values.offsets, pa.scalar(start, values.offsets.type))
+    return pa.ListArray.from_arrays(offsets, inner, kind, mask=values.is_null())
+
+
+def _struct(values: pa.StructArray, kind: pa.StructType) -> pa.Array:
+    if not kind.num_fields:
+        return pa.nulls(len(values), kind)
+    given = [one.name for one in values.type]
+    inner = [_member(values, _spellings(given, one.name), one.type) for one in kind]
+    return pa.StructArray.from_arrays(inner, fields=list(kind), mask=values.is_null())
+
+
+def _member(values: pa.StructArray, names: list[str], kind: pa.DataType) -> pa.Array:
+    """A field that the records spell in these ways: the first that is no null."""
+    found = [fit(pc.struct_field(values, name), kind) for name in names]
+    return pc.coalesce(*found) if found else pa.nulls(len(values), kind)
 
 
 def _instants(texts: pa.Array, kind: pa.TimestampType) -> pa.Array:

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import repeat
+from operator import length_hint
 from typing import Any
 
 from tablestore_engine.errors import LogError
@@ -24,6 +28,9 @@ from tablestore_engine.log.topics import end_offsets
 HEADER = "tablestore-snapshot"
 _ABORT_SECONDS = 1.0
 _POLL_SECONDS = 0.5
+_FULL_SECONDS = 0.1
+_AT_ONCE = 2_000
+"""Messages between two moments in which other threads can run: the call for one message does not let them."""
 
 
 class Publisher:
@@ -33,6 +40,8 @@ class Publisher:
         self._log = log
         self._producer = transactional_producer(log)
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
+            # Without a connection, the client waits half a second before it asks for the coordinator.
+            self._producer.list_topics(log.topic, timeout=SECONDS)
             self._producer.init_transactions(SECONDS)
 
     def publish(self, snapshot: int, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
@@ -76,69 +85,66 @@ def _flush(producer: Any, what: str) -> None:
             raise LogError(f"{what}: the brokers took no message for {SECONDS:.0f} s.")
 
 
-def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: list[tuple[str, bytes]]) -> int:
-    """Pass messages to the client, which sends them on. Returns how many there were."""
+def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: Any, report: Any = None) -> int:
+    """Pass messages to the client, which sends them on and reports on them. Returns how many there were."""
     count = 0
-    for part in messages:
+    for part in _made_ahead(messages):
         values = texts_as_bytes(part.values)
         keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(values)
         numbers = part.partitions.tolist()
         done, heard = 0, time.monotonic()
         while done < len(values):
-            if time.monotonic() - heard > SECONDS:
+            some = slice(done, done + _AT_ONCE)
+            columns = values[some], keys[some], numbers[some]
+            taken = _taken(producer.produce, log.topic, columns, (report, None, 0, headers))
+            full = taken < len(columns[0])
+            if taken:
+                done, heard = done + taken, time.monotonic()
+            elif time.monotonic() - heard > SECONDS:
                 raise LogError(f"Topic '{log.topic}': the brokers took no message for {SECONDS:.0f} s.")
-            before = done
-            done += _produced(
-                producer, log.topic, headers, zip(values[done:], keys[done:], numbers[done:], strict=True)
-            )
-            heard = time.monotonic() if done > before else heard
-            producer.poll(0 if done == len(values) else 0.1)
+            producer.poll(_FULL_SECONDS if full else 0)
         count += done
     return count
 
 
-def _produced(producer: Any, topic: str, headers: list[tuple[str, bytes]], messages: Iterable[Any]) -> int:
-    """How many messages fitted into the client's buffer."""
-    produce, done = producer.produce, 0
-    with suppress(BufferError):
-        for value, key, number in messages:
-            produce(topic, value, key, number, headers=headers)
-            done += 1
-    return done
+def _made_ahead(parts: Iterable[Messages]) -> Iterator[Messages]:
+    """The same; while one part is used, another thread makes the next."""
+    source = iter(parts)
+    with ThreadPoolExecutor(1, thread_name_prefix="tablestore-log") as pool:
+        coming = pool.submit(next, source, None)
+        while (part := coming.result()) is not None:
+            coming = pool.submit(next, source, None)
+            yield part
+
+
+def _taken(produce: Any, topic: str, columns: tuple[list[Any], list[Any], list[int]], same: tuple[Any, ...]) -> int:
+    """How many messages fitted into the client's buffer. `same` are the arguments that all have."""
+    values, keys, numbers = columns
+    left = iter(values)
+    calls = map(produce, repeat(topic), left, keys, numbers, *(repeat(one) for one in same))
+    try:
+        deque(calls, maxlen=0)
+    except BufferError:
+        return len(values) - length_hint(left) - 1
+    return len(values)
 
 
 def send_early(log: LogSettings, messages: Iterable[Messages]) -> int:
     """Send messages without a transaction, and wait until the brokers have them. Raises LogError."""
     what = f"Rows were not sent to topic '{log.topic}'"
     failed: list[Any] = []
+
+    def report(error: Any, _: Any) -> None:
+        failed.append(error)
+
     with log_errors(log, what):
         producer = plain_producer(log)
-        sent = send(_Reported(producer, failed), log, messages, [])
+        sent = send(producer, log, messages, None, report)
         left = producer.flush(SECONDS)
     if left or failed:
         reason = failed[0].str() if failed else "the brokers did not take them in time"
         raise LogError(f"{what}: {reason}.")
     return sent
-
-
-class _Reported:
-    """A producer that keeps the errors of messages."""
-
-    def __init__(self, producer: Any, failed: list[Any]) -> None:
-        self._producer = producer
-        self._failed = failed
-
-    def produce(self, topic: str, value: Any, key: Any, number: int, *, headers: Any) -> None:
-        """Pass a message on."""
-        self._producer.produce(topic, value, key, number, on_delivery=self._report)
-
-    def poll(self, seconds: float) -> None:
-        """Serve reports."""
-        self._producer.poll(seconds)
-
-    def _report(self, error: Any, _: Any) -> None:
-        if error is not None and len(self._failed) < 1:
-            self._failed.append(error)
 
 
 _lock = threading.Lock()

@@ -104,6 +104,12 @@ def partitions_of(log: LogSettings) -> int:
     return sum(one.leader >= 0 for one in found.partitions.values())
 
 
+def cluster_of(log: LogSettings) -> str:
+    """The id of the cluster that the brokers belong to; empty if they do not have one. Raises LogError."""
+    with log_errors(log, f"The cluster of topic '{log.topic}' was not found"):
+        return admin(log).list_topics(log.topic, timeout=SECONDS).cluster_id or ""
+
+
 def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
     """The offset after the last message of each partition, or after the last committed one."""
     return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=committed)

@@ -57,6 +57,15 @@ def test_writers_at_the_same_time_publish_each_change_once(logged, broker, topic
     assert len(table_rows(table)) == 10
 
 
+def test_a_writer_that_was_fenced_goes_on_and_says_nothing(logged, broker, topic, capfd):
+    table = logged()
+    table.write(keyed_arrow(1, 1))
+    Publisher(settings_of(table.schema))
+    table.write(keyed_arrow(2, 2))
+    check(table, broker, topic)
+    assert capfd.readouterr().err == ""
+
+
 def test_the_broker_is_killed_and_restarted(logged, broker, topic, caplog, monkeypatch):
     monkeypatch.setattr("tablestore_engine.log.client.SECONDS", 1.0)
     monkeypatch.setattr("tablestore_engine.log.producer.SECONDS", 1.0)

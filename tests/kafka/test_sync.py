@@ -16,6 +16,7 @@ from support.tables import make_table, reload
 
 from tablestore_engine.cli import main
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, UserError
+from tablestore_engine.log.topics import cluster_of
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
@@ -79,7 +80,8 @@ def test_messages_become_rows_once(table, source):
     source.changes((3, None), (4, 4))
     assert take(table, source, batch=1).messages == 2
     assert rows(table) == {1: 10, 4: 4}
-    assert reload(table).latest_snapshot().properties[f"tablestore.consumed.kafka:{source.name.lower()}"] == "7/3,4"
+    taken = reload(table).latest_snapshot().properties
+    assert taken[f"tablestore.consumed.kafka:{source.name}@{cluster_of(source.source.log)}"] == "7/3,4"
 
 
 def test_a_table_without_key_counts_each_message_once(tmp_path, source):

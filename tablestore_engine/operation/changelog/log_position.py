@@ -39,7 +39,7 @@ class LogPosition:
 
 def mark_of(snapshot: Snapshot) -> str:
     """What tells a snapshot from another one of the same number."""
-    return snapshot.uuid or str(snapshot.time_millis)
+    return snapshot.mark
 
 
 def note_position(state: TableState, position: LogPosition) -> None:

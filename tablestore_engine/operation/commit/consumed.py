@@ -19,6 +19,9 @@ PREFIX = "tablestore.consumed."
 STREAM_PREFIX = "tablestore.stream."
 """Of the streaming queries that write to the table: how many batches of each are in it, however old its commit is."""
 
+KAFKA = "kafka:"
+"""Begins the name of a source that is no table but a topic."""
+
 
 @dataclass(frozen=True)
 class Position:
@@ -30,7 +33,7 @@ class Position:
     @classmethod
     def of(cls, snapshot: Snapshot | None) -> Position:
         """The position of a snapshot; that of the empty table for None."""
-        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.uuid or str(snapshot.time_millis))
+        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.mark)
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
@@ -44,8 +47,9 @@ class Position:
 
 @dataclass(frozen=True)
 class Consumed:
-    """The changes of a source (`schema.table`) that a write uses: those after `before`, up to `after`.
+    """The changes of a source that a write uses: those after `before`, up to `after`.
 
+    `source`: `schema.table`, or `kafka:topic@cluster`.
     `before` None: the write does not go on from an earlier one, it replaces what that had used; with `first`, no write
     may have used any.
     `streams`: the source is a streaming query, of which a position is the number of its batches.
@@ -60,7 +64,12 @@ class Consumed:
     @property
     def key(self) -> str:
         """The property that holds the position."""
-        return (STREAM_PREFIX if self.streams else PREFIX) + self.source.lower()
+        return (STREAM_PREFIX if self.streams else PREFIX) + folded(self.source)
+
+
+def folded(source: str) -> str:
+    """The name of a source in properties: the case counts for topics, and not for tables."""
+    return source if source.startswith(KAFKA) else source.lower()
 
 
 def positions_of(snapshot: Snapshot | None) -> dict[str, Position]:
@@ -86,7 +95,7 @@ def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consu
         if one.streams:
             _check_batches(table, batches_of(latest, one.source), one)
             continue
-        found = now.get(one.source.lower())
+        found = now.get(folded(one.source))
         if (one.before is not None or one.first) and found != one.before:
             at = "none of them" if found is None else f"those up to its snapshot {found.snapshot}"
             after = f"snapshot {one.before.snapshot}" if one.before else "none"

@@ -23,7 +23,7 @@ from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.paths import is_row_folder
+from tablestore_engine.storage.paths import changelog_id_of, is_row_folder
 from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.table_state import TableState
 
@@ -160,9 +160,25 @@ def _unknown(state: TableState) -> str | None:
     """The sort of files of the table that name others, and that this engine does not read; None when there is none."""
     if state.io.list(f"{state.paths.root}/branch"):
         return "branch"
-    # Without a producer the files of writes are the changelog: their life is that of Paimon's changelogs.
     silent = state.options.changelog_producer == "none"
-    return "changelog" if silent and state.io.list(state.paths.changelog_dir) else None
+    return "changelog" if silent and _keeps_writes(state) else None
+
+
+def _keeps_writes(state: TableState) -> bool:
+    """Whether changelogs that outlive their snapshots are the files of writes, as Paimon keeps them without a producer.
+
+    Their delta manifest lists are then kept, too. Of those with changelog files, from the time when the table had a
+    producer, only a tag keeps it.
+    """
+    paths = state.paths
+    hints = {name.rpartition("/")[2] for name in (paths.latest_changelog_hint, paths.earliest_changelog_hint)}
+    names = {one.name for one in state.io.list(paths.changelog_dir) if not one.name.startswith(".")} - hints
+    if any(changelog_id_of(name) is None for name in names):
+        return True
+    tagged = {one.id for one in state.tags.all().values()} if names else set()
+    untagged = [one for one in state.changelogs.ids() if one not in tagged] if names else []
+    kept = (state.changelogs.load(one) for one in untagged)
+    return any(one is not None and state.io.exists(paths.manifest(one.delta_manifest_list)) for one in kept)
 
 
 def _drop_strays(state: TableState, latest: int) -> int:

@@ -7,22 +7,23 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed import Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, positions_of
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages tell changes in a format (`log.change_formats.FORMATS`)."""
+    """A topic whose messages tell changes in a format (`log.change_formats.FORMATS`), and the id of its cluster."""
 
     topic: str
     servers: str
     format: str = "debezium-json"
     client: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
 
     @property
     def name(self) -> str:
         """The name of the source among those that a table consumes."""
-        return f"kafka:{self.topic}"
+        return f"{KAFKA}{self.topic}@{self.cluster}"
 
     @property
     def log(self) -> LogSettings:
@@ -32,7 +33,7 @@ class KafkaSource:
 
 def consumed_offsets(source: KafkaSource, latest: Snapshot | None) -> tuple[int, ...] | None:
     """The offset of each partition that a table takes next; None when it has taken nothing yet."""
-    found = positions_of(latest).get(source.name.lower())
+    found = positions_of(latest).get(source.name)
     return None if found is None else tuple(int(one) for one in found.mark.split(",") if one)
 
 

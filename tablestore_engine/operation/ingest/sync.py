@@ -7,7 +7,7 @@ and nothing counts twice. Of two that run at the same time, one gets a ConsumedE
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 from tablestore_engine.errors import LogError, OptionError, SchemaError, UnsupportedTypeError, UserError
 from tablestore_engine.log.change_formats import BEFORE, DELETE, FORMATS, Decoded, Wanted, decode
 from tablestore_engine.log.reader import read_between
-from tablestore_engine.log.topics import end_offsets, first_offsets
+from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
 from tablestore_engine.operation.changes.alter_table import alter_table
 from tablestore_engine.operation.changes.arrow_write import write_arrow
 from tablestore_engine.operation.ingest.dead_letters import write_dead_letters
@@ -70,6 +70,7 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
         ConsumedElsewhereError: another process took messages of this topic into this table meanwhile.
     """
     _check(state, source, rules)
+    source = replace(source, cluster=cluster_of(source.log))
     before = consumed_offsets(source, state.snapshots.latest())
     ends = end_offsets(source.log, committed=True)
     starts = _starts(source, rules, before, ends)

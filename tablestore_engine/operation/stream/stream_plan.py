@@ -33,9 +33,10 @@ from tablestore_engine.operation.changelog.change_plan import (
 )
 from tablestore_engine.operation.scan.scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
-from tablestore_engine.operation.stream.position import StreamPosition, mark_of
+from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.storage.stores.consumers import consumer_progress, set_consumer
+from tablestore_engine.storage.stores.snapshots import newest_until
 from tablestore_engine.table_state import TableState
 
 _HINT = (
@@ -85,10 +86,27 @@ class StreamPlanner:
         if options.mode == "from-snapshot":
             return self._before(options.snapshot, latest)
         if options.mode == "from-timestamp":
-            earlier = self.state.snapshots.at_or_before(options.millis - 1)
-            oldest = self.state.snapshots.earliest_id() or 1
-            return self._before(oldest, latest) if earlier is None else StreamPosition.after(earlier)
+            return self._at(options.millis, latest)
         return StreamPosition(0) if latest is None else StreamPosition.within(latest, 0, whole=True)
+
+    def _at(self, millis: int, latest: Snapshot | None) -> StreamPosition:
+        """The position before the changes that were committed at a time or later, as far as they are kept."""
+        kept = self._kept_changelogs()
+        earlier = self.state.snapshots.at_or_before(millis - 1)
+        earlier = earlier or newest_until(millis - 1, kept, self.state.changelogs.load)
+        if earlier is not None:
+            return StreamPosition.after(earlier)
+        return self._before(kept[0] if kept else self.state.snapshots.earliest_id() or 1, latest)
+
+    def _kept_changelogs(self) -> list[int]:
+        """The expired snapshots, up to the oldest that is there, of which no changelog is missing."""
+        if self.source is not ChangeSource.RECORDED:
+            return []
+        kept, oldest = self.state.changelogs.ids(), self.state.snapshots.earliest_id() or 1
+        found = oldest
+        while found - 1 in kept:
+            found -= 1
+        return list(range(found, oldest))
 
     def _of_consumer(self, following: int, position: object) -> StreamPosition:
         if isinstance(position, dict):
@@ -109,9 +127,15 @@ class StreamPlanner:
 
     def keep(self, consumer: str, position: StreamPosition) -> None:
         """Note how far a consumer has read, so that what it needs to go on does not expire."""
-        needs = position.is_within or self.source is ChangeSource.STATES
-        following = max(position.snapshot if needs else position.snapshot + 1, 1)
-        set_consumer(self.state.io, self.state.paths, consumer, following, position.to_dict())
+        needs = max(self._needs(position), 1)
+        set_consumer(self.state.io, self.state.paths, consumer, needs, position.to_dict())
+
+    def _needs(self, position: StreamPosition) -> int:
+        """The oldest snapshot that is read after a position."""
+        if position.is_within:
+            compares = self.source is ChangeSource.STATES and not position.whole
+            return position.snapshot - 1 if compares else position.snapshot
+        return position.snapshot if self.source is ChangeSource.STATES else position.snapshot + 1
 
     def following(self, start: StreamPosition, limits: Limits, last: int | None = None) -> StreamPosition:
         """The position after the next batch, at most after the snapshot `last`; the same one when nothing is new.
@@ -234,7 +258,7 @@ class StreamPlanner:
         return latest.id
 
     def _same_table(self, position: StreamPosition, reached: Snapshot, latest: Snapshot) -> bool:
-        if mark_of(reached) != position.mark:
+        if reached.mark != position.mark:
             return False
         older, newer = sorted((reached.schema_id, latest.schema_id))
         return older == newer or self.state.schemas.descends(newer, older)

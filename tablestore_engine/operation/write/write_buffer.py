@@ -6,7 +6,8 @@ Each bucket of a partition has a buffer, and all buffers together have a bound. 
 runs of each bucket are merged into its files, bucket by bucket. After the two-level buffer of Hudi's Flink writer.
 
 Without `write-buffer-spillable` a buffer is *flushed* instead: written as data files, of which those of a table with a
-key have ascending sequence numbers. A table where files of one write must not share a key spills all the same.
+key have ascending sequence numbers. Rows of a table with a key spill all the same where files of one write must not
+share a key, and where they do not come in their order.
 
 Invariants: at most the total size is held between two calls of `add`, and sorting takes as much again for the buffer
 that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are small and
@@ -281,7 +282,9 @@ def _can_flush(job: WriteJob, columns: Sequence[str]) -> bool:
         return False
     if not schema.primary_keys:
         return ROW_KIND_COLUMN not in columns
-    return not (job.unique_keys or engine.folds_in_order or engine.stores_retractions)
+    # A later file wins over an earlier one, but rows with a number may come in any order.
+    numbered = ORDINAL_COLUMN in columns
+    return not (numbered or job.unique_keys or engine.folds_in_order or engine.stores_retractions)
 
 
 def write_tables(job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = "") -> WriteResult:

@@ -192,7 +192,8 @@ class FileOptions:
         BOOLEAN,
         True,
         "Spill such rows to local disk; `false` writes them as data files at once, which makes more files. Rows are "
-        "spilled all the same with dynamic buckets, and where the records of a key must be folded in order.",
+        "spilled all the same with dynamic buckets, where the records of a key must be folded in order, and where the "
+        "rows of a key come in any order: in large batches of streams into tables with a key.",
     )
 
     # -- statistics

@@ -8,7 +8,7 @@ snapshots were lost. Ids grow by one; the oldest may have expired.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -194,21 +194,13 @@ class SnapshotStore:
         latest = self.latest()
         if latest is None or latest.time_millis <= time_millis:
             return latest
-        ids = [one for one in self.ids() if one < latest.id]
-        found: Snapshot | None = None
-        low, high = 0, len(ids)
-        while low < high:
-            middle = (low + high) // 2
-            try:
-                snapshot = self.load(ids[middle])
-            except SnapshotNotFound:  # expired meanwhile, and so have all before it
-                low = middle + 1
-                continue
-            if snapshot.time_millis <= time_millis:
-                found, low = snapshot, middle + 1
-            else:
-                high = middle
-        return found
+        return newest_until(time_millis, [one for one in self.ids() if one < latest.id], self._load_if_there)
+
+    def _load_if_there(self, snapshot_id: int) -> Snapshot | None:
+        try:
+            return self.load(snapshot_id)
+        except SnapshotNotFound:
+            return None
 
     def find_by_identifier(
         self, commit_user: str, identifier: int, *, kind: str | None = None, after: int = 0
@@ -234,6 +226,25 @@ class SnapshotStore:
             ):
                 return one
         return None
+
+
+def newest_until(time_millis: int, ids: Sequence[int], load: Callable[[int], Snapshot | None]) -> Snapshot | None:
+    """The newest of some snapshots, given in order, that was committed at or before a time; None when all are later.
+
+    `load` returns None for one that expired meanwhile, as all before it have.
+    """
+    found: Snapshot | None = None
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        snapshot = load(ids[middle])
+        if snapshot is None:
+            low = middle + 1
+        elif snapshot.time_millis <= time_millis:
+            found, low = snapshot, middle + 1
+        else:
+            high = middle
+    return found
 
 
 def _reason(error: Exception) -> str:

@@ -184,6 +184,43 @@ def test_names_of_columns_may_have_other_cases():
     assert rows(told("ogg-json", {"after": {"ID": 1, "NAME": "a", "PRICE": 1.5}, "op_type": "I"})) == [("+I", *A)]
 
 
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"id": 1, "Name": "a"}, {"id": 2, "Name": 5}],
+        [{"id": 1, "Name": "a", "ok": True}, {"ID": 2, "NAME": "5", "OK": 1}],
+        [{"id": 1, "Name": "a"}, {"id": 2, "NAME": "5", "name": None}],
+    ],
+)
+def test_names_in_other_cases_lose_no_value_of_any_message(messages):
+    wanted = Wanted(pa.schema([("id", pa.int32()), ("name", pa.string()), ("ok", pa.bool_())]), ("id",))
+    for found in (
+        told("json", *messages, wanted=wanted),
+        told("debezium-json", *({"after": one, "op": "c"} for one in messages), wanted=wanted),
+        told("debezium-json", *({"payload": {"after": one, "op": "c"}} for one in messages), wanted=wanted),
+        told("canal-json", *({"data": [one], "type": "INSERT"} for one in messages), wanted=wanted),
+    ):
+        assert not found.bad
+        assert [one["name"] for one in found.rows.to_pylist()] == ["a", "5"]
+        assert [one["ok"] for one in found.rows.to_pylist()] == [messages[0].get("ok"), messages[0].get("ok")]
+
+
+def test_names_may_change_their_case_late():
+    found = told("json", *({"id": n, "name" if n < 200 else "Name": "a"} for n in range(400)))
+    assert found.rows.column("name").null_count == 0
+
+
+@pytest.mark.parametrize("map_too", [False, True])
+def test_names_in_other_cases_count_in_structs_and_next_to_maps(map_too):
+    kinds = [("id", pa.int32()), ("s", pa.struct({"x": pa.int32(), "y": pa.string()}))]
+    schema = pa.schema([*kinds, ("m", pa.map_(pa.string(), pa.int32()))] if map_too else kinds)
+    messages = [{"ID": n, "S": {"X": n, "Y": y}, "M": {"k": n}} for n, y in ((1, "a"), (2, "b"), (3, 7))]
+    found = told("json", *messages, wanted=Wanted(schema, ("id",)))
+    expected = [{"id": n, "s": {"x": n, "y": y}} for n, y in ((1, "a"), (2, "b"), (3, "7"))]
+    assert found.rows.select(["id", "s"]).to_pylist() == expected
+    assert not map_too or found.rows.column("m").to_pylist() == [[("k", 1)], [("k", 2)], [("k", 3)]]
+
+
 @pytest.mark.parametrize("name", ["json", "debezium-json", "maxwell-json", "canal-json"])
 def test_new_columns_are_named_with_their_types(name):
     new = {**row(1), "more": 7, "note": "x", "nothing": None}

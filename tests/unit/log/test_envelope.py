@@ -70,6 +70,14 @@ def test_the_rows_of_an_update_stay_together(monkeypatch, size):
     expected = told(LOG)
     monkeypatch.setattr(envelope, "ROWS_AT_ONCE", size)
     assert told(LOG) == expected
+    assert told(replace(LOG, tells_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
+
+
+def test_few_wide_rows_are_a_part(monkeypatch):
+    expected = told(LOG)
+    monkeypatch.setattr(envelope, "_BYTES_AT_ONCE", 1)
+    assert told(LOG) == expected
+    assert len(list(messages_of(changes_of(CHANGES), LOG))) == 5
 
 
 def test_the_partition_is_the_bucket():

@@ -47,6 +47,7 @@ def test_doubles_come_back_exactly(values):
     [
         ([1, None, -(2**63)], pa.int64(), [1, None, -(2**63)]),
         ([True, None, False], pa.bool_(), [True, None, False]),
+        (['a "b" \\ \n', None, "c"], pa.string(), ['a "b" \\ \n', None, "c"]),
         ([Decimal("1.50"), None], pa.decimal128(10, 2), [Decimal("1.50"), None]),
         ([dt.date(2024, 2, 29)], pa.date32(), ["2024-02-29"]),
         ([dt.datetime(2024, 1, 1, 2, 3, 4, 5)], pa.timestamp("us"), ["2024-01-01 02:03:04.000005"]),

@@ -141,10 +141,30 @@ def test_a_purge_removes_them(table):
     assert table.state.changelogs.ids() == []
 
 
-def test_those_of_tables_that_record_no_changes_are_of_other_programs(table):
-    for v in range(2):
+def test_they_expire_after_the_table_stopped_to_record_changes(table):
+    for v in range(3):
         written(table, v)
+    table.create_tag("kept", 3)
+    written(table, 3)
     silent = table.alter(SetOption("changelog-producer", "none"))
+    assert silent.state.changelogs.ids() == [1, 2, 3]
+    for v in range(4, 8):
+        written(silent, v)
+        assert [one.id for one in silent.snapshots()] == [v + 1]
+        assert orphans(silent) == []
+    assert silent.state.changelogs.ids() == []
+    assert not [one for one in data_files(silent) if "changelog-" in one]
+    written(silent, 8)
+    assert [one.id for one in silent.snapshots()] == [9], "the hints that are left are in nobody's way"
+
+
+def test_those_that_are_the_files_of_writes_are_of_other_programs(table):
+    first = write(table, rows([1]))
+    listed = Path(table.paths.manifest(first.delta_manifest_list))
+    named = listed.read_bytes()
+    written(table, 1)
+    silent = table.alter(SetOption("changelog-producer", "none"))
+    listed.write_bytes(named)
     for action in (lambda: silent.expire_snapshots(Retention(1, 1, 0, 9)), lambda: orphans(silent)):
         write(silent, rows([5]))
         with pytest.raises(UserError, match="changelog files of another program"):

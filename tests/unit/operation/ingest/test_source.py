@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError
+from tablestore_engine.log.reader import Chunk
 from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
 from tablestore_engine.operation.job.write_intent import WriteIntent
 
-SOURCE = KafkaSource("Shop.Orders", "localhost:9092")
+SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
 
 
-def take(table, before, after, rows=None):
+def take(table, before, after, rows=None, source=SOURCE):
     rows = keyed_arrow(1, 1) if rows is None else rows
-    write_arrow(reload(table).state, rows, WriteIntent(consumed=(consumed(SOURCE, before, after),)))
-    return consumed_offsets(SOURCE, reload(table).latest_snapshot())
+    write_arrow(reload(table).state, rows, WriteIntent(consumed=(consumed(source, before, after),)))
+    return consumed_offsets(source, reload(table).latest_snapshot())
 
 
 def test_offsets_are_committed_with_rows_and_carried_on(tmp_path):
@@ -36,3 +40,25 @@ def test_messages_that_another_process_took_are_refused(tmp_path, before):
     with pytest.raises(ConsumedElsewhereError, match=r"kafka:Shop\.Orders"):
         take(table, before, (9, 9))
     assert reload(table).latest_snapshot().id == 1
+
+
+def test_topics_that_differ_in_case_or_cluster_have_their_own_offsets(tmp_path):
+    table = keyed_table(tmp_path)
+    take(table, None, (1000,))
+    for number, other in enumerate((replace(SOURCE, topic="shop.orders"), replace(SOURCE, cluster="x1"))):
+        assert consumed_offsets(other, reload(table).latest_snapshot()) is None
+        assert take(table, None, (number,), keyed_arrow(number), source=other) == (number,)
+    assert consumed_offsets(SOURCE, reload(table).latest_snapshot()) == (1000,)
+
+
+def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, monkeypatch):
+    table = keyed_table(tmp_path)
+    clusters = iter(["X1", "X2", "X1"])
+    monkeypatch.setattr(sync, "cluster_of", lambda log: next(clusters))
+    monkeypatch.setattr(sync, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync, "first_offsets", lambda log: [0])
+    asked = []
+    monkeypatch.setattr(sync, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
+    for _ in range(3):
+        sync.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync.SyncRules())
+    assert asked == [(0,), (0,)], "of each cluster once"

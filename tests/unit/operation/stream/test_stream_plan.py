@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import time
 from collections import Counter
 
 import pytest
@@ -145,6 +147,41 @@ def test_recorded_changes_outlive_their_snapshots(tmp_path):
     position = planner.begin(StreamOptions("from-snapshot", snapshot=2))
     ((_, changes),) = batches(planner, position)
     assert [row["id"] for row in changes] == [1, 2, 3]
+
+
+def test_a_time_is_found_in_changelogs_that_outlive_their_snapshots(tmp_path):
+    kept = {"changelog.num-retained.min": "10", "changelog.num-retained.max": "10"}
+    table = keyed_table(tmp_path, {"changelog-producer": "lookup", **kept})
+    made = []
+    for number in range(5):
+        made.append(write(table, rows([number])))
+        time.sleep(0.002)
+    table.expire_snapshots(NEWEST)
+    planner = StreamPlanner(table.state)
+
+    def begun(millis):
+        return planner.begin(StreamOptions("from-timestamp", millis=millis))
+
+    assert begun(0) == begun(made[0].time_millis) == StreamPosition(0)
+    for before, one in itertools.pairwise(made):
+        assert begun(one.time_millis) == StreamPosition.after(before)
+    ((_, changes),) = batches(planner, begun(made[2].time_millis))
+    assert [row["id"] for row in changes] == [2, 3, 4]
+    table.state.changelogs.remove([2], 3)
+    assert begun(0).snapshot == 2, "of changelogs before a gap not all changes are kept"
+
+
+def test_a_consumer_within_a_commit_keeps_the_state_before_it(tmp_path):
+    table = keyed_table(tmp_path, {"bucket": "4"})
+    for number in range(3):
+        write(table, rows(range(20), v=number))
+    planner = StreamPlanner(table.state)
+    position = planner.following(StreamPosition.after(table.snapshot(1)), Limits(files=1))
+    assert (position.snapshot, position.is_within, position.whole) == (2, True, False)
+    planner.keep("me", position)
+    table.expire_snapshots(NEWEST)
+    read = [row for _, changes in batches(planner, planner.begin(StreamOptions(consumer="me"))) for row in changes]
+    assert {row["id"] for row in read if row["v"] == 2} == set(range(20))
 
 
 def test_a_consumer_keeps_what_it_needs_and_goes_on_there(tmp_path):

@@ -153,9 +153,11 @@ def test_retractions_take_back_the_same(tmp_path_factory, options, before, batch
     assert sorted(read(buffered), key=str) == sorted(read(at_once), key=str)
 
 
-def test_rows_with_a_bucket_and_a_number_of_their_own(tmp_path):
+@pytest.mark.parametrize("spills", ["true", "false"])
+def test_rows_with_a_bucket_and_a_number_of_their_own(tmp_path, spills):
     """As the tasks of a stream have them: rows of a key do not come in their order."""
-    table = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "2"})
+    options = {"bucket": "2", "write-buffer-spillable": spills}
+    table = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], options)
     job = new_job(table)
     tables = [
         arrow_rows(table.schema, [{"p": "a", "id": n, "v": str(v)} for n in range(9)])
