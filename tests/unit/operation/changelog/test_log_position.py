@@ -12,17 +12,19 @@ from tablestore_engine.operation.changelog.log_position import LogPosition, mark
 
 
 def test_a_note_comes_back(tmp_path):
-    table = keyed_table(tmp_path)
+    table = keyed_table(tmp_path, {"log.kafka.topic": "t"})
     position = LogPosition("t", 3, "mark", (1, 2))
+    note_position(table.state, LogPosition("another"))
     note_position(table.state, position)
+    note_position(table.state, LogPosition("another", 7))
     assert noted_position(table.state) == position
 
 
 def test_a_lost_note_and_a_damaged_one_say_what_to_do(tmp_path):
-    table = keyed_table(tmp_path)
+    table = keyed_table(tmp_path, {"log.kafka.topic": "t"})
     with pytest.raises(LogError, match="restart => true"):
         noted_position(table.state)
-    table.io.write(table.paths.log_position, b"{")
+    table.io.write(table.paths.log_position("t"), b"{")
     with pytest.raises(CorruptMetadataError, match="log-position"):
         noted_position(table.state)
 
