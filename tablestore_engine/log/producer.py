@@ -38,8 +38,6 @@ class Publisher:
         self._log = log
         self._producer = transactional_producer(log)
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
-            # Without a connection, the client waits half a second before it asks for the coordinator.
-            self._producer.list_topics(log.topic, timeout=SECONDS)
             self._producer.init_transactions(SECONDS)
 
     def publish(self, snapshot: int, messages: Iterable[Messages]) -> int:
