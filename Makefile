@@ -170,10 +170,6 @@ kafka: $(VENV)/.dev  ## Publish tables to a real Kafka broker and take changes f
 	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made' && \
 	  KAFKA_JARS='$(abspath $(KAFKA))' $(PY) -m pytest tests/kafka $(PYTEST)
 
-.PHONY: kafka-small
-kafka-small: $(VENV)/.dev  ## The same without the tests of minutes
-	@$(MAKE) --no-print-directory kafka PYTEST="-m 'not slow' $(PYTEST)"
-
 .PHONY: floors
 floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed
 	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' PYTHON='$(or $(PYTHON),$(shell sh scripts/pythons.sh lowest))' \
@@ -198,6 +194,11 @@ bench: $(VENV)/.bench  ## Measure against plain Parquet and write docs/benchmark
 bench-small: $(VENV)/.bench  ## The same on little data, in a few minutes
 	@sh scripts/check_java.sh
 	$(PY) -m benchmarks --small
+
+.PHONY: bench-kafka
+bench-kafka: $(VENV)/.dev  ## Measure the log of tables against a Kafka client alone (needs Maven, half a minute)
+	@sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made'
+	KAFKA_JARS='$(abspath $(KAFKA))' PYTHONPATH=.:tests $(PY) -m benchmarks.kafka_log
 
 # ------------------------------------------------------------------------------------------------------ style
 

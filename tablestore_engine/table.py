@@ -17,6 +17,7 @@ from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
@@ -216,7 +217,7 @@ class Table:
         snapshot = latest or self.latest_snapshot()
         if snapshot is None:
             return None
-        while snapshot.commit_kind in ("COMPACT", "ANALYZE") and snapshot.id > 1:
+        while snapshot.commit_kind in NO_ROWS and snapshot.id > 1:
             try:
                 snapshot = self.snapshot_store.load(snapshot.id - 1)
             except SnapshotNotFound:

@@ -1,9 +1,8 @@
 """The catalog: the warehouse directory itself.
 
-`<warehouse>/<database>.db/<table>/` is a table when it has a schema; a view is a JSON file in the database's hidden
-`.views` directory. A directory whose name begins with a dot is being built or removed, and is never listed.
-Creating a table fills a hidden directory and renames it, dropping renames and then removes: each is one atomic step
-whose leftovers can be removed. Names are case-insensitive, as in Spark; new ones are lower-cased.
+Tables are folders (`folders`); a view is a JSON file in the database's hidden `.views` directory. Creating a table
+fills a hidden directory and renames it, dropping renames and then removes: each is one atomic step whose leftovers can
+be removed. Names are case-insensitive, as in Spark; new ones are lower-cased.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
 from tablestore_engine.catalog.functions import FunctionStore
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
 from tablestore_engine.catalog.views import ViewStore
 from tablestore_engine.errors import (
-    CorruptMetadataError,
     DatabaseAlreadyExists,
     DatabaseNotFound,
     DependencyError,
@@ -37,15 +36,11 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
-from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder
+from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, local_folder
 from tablestore_engine.storage.stores.schemas import SchemaStore
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
 from tablestore_engine.table import Table
-from tablestore_engine.table_state import TableState
 
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
-
-DEFAULT_DATABASE = "default"
 
 T = TypeVar("T")
 Guard = Callable[[], None] | None
@@ -84,6 +79,10 @@ class Catalog:
         return FunctionStore(self.io, self.paths)
 
     @property
+    def _folders(self) -> Folders:
+        return Folders(self.io, self.paths)
+
+    @property
     def _views(self) -> ViewStore:
         return ViewStore(self.io, self.paths)
 
@@ -91,23 +90,15 @@ class Catalog:
 
     def list_databases(self) -> list[str]:
         """All databases; `default` exists always."""
-        found = {self.paths.database_of(s.name) for s in self.io.list(self.warehouse) if s.is_dir}
-        return sorted({DEFAULT_DATABASE, *(name for name in found if name)})
+        return self._folders.databases()
 
     def database_exists(self, name: str) -> bool:
         """Whether there is a database of that name."""
-        return self._database(name) is not None
-
-    def _database(self, name: str) -> str | None:
-        lowered = name.lower()
-        if lowered == DEFAULT_DATABASE or self.io.exists(self.paths.database_dir(lowered)):
-            return lowered
-        # Directories that others made may have upper-case letters.
-        return next((one for one in self.list_databases() if one.lower() == lowered), None)
+        return self._folders.database(name) is not None
 
     def require_database(self, name: str) -> str:
         """The stored name. Raises DatabaseNotFound, whose message lists the existing ones."""
-        found = self._database(name)
+        found = self._folders.database(name)
         if found is None:
             raise DatabaseNotFound(
                 f"Schema '{name}' does not exist in {self.warehouse}.",
@@ -131,7 +122,7 @@ class Catalog:
             DatabaseNotFound: it does not exist, unless `if_exists`.
             DependencyError: it is not empty, or its folder has other files, and `cascade` is not set.
         """
-        found = self._database(name)
+        found = self._folders.database(name)
         if found is None:
             if if_exists:
                 return
@@ -144,7 +135,7 @@ class Catalog:
                     f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",
                     hint="Drop them first, or use DROP SCHEMA … CASCADE.",
                 )
-            strange = self._files_of_others(self.paths.database_dir(found))
+            strange = self._folders.strange_files(found)
             if strange:
                 raise DependencyError(
                     f"The folder of schema '{found}' has files that belong to no table: {', '.join(strange[:10])}.",
@@ -152,48 +143,20 @@ class Catalog:
                 )
         removed = f"{self.warehouse}/.{found}.{self._new_id()}"
         directory = self.paths.database_dir(found)
-        logs = [self._log_of(found, one) for one in self.list_tables(found)]
+        for one in self.list_tables(found):
+            drop_log(self._log_of(found, one))
         if self.io.exists(directory) and self.io.rename(directory, removed):
             self.io.delete_tree(removed)
-            for log in logs:
-                drop_log(log)
-
-    def _files_of_others(self, directory: str) -> list[str]:
-        """Paths of other files in the folder of a database without tables; empty folders are ignored."""
-        found: list[str] = []
-        for one in self.io.list(directory):
-            if is_hidden(one.name):
-                continue
-            found += self._files_of_others(one.path) if one.is_dir else [one.path]
-        return found
 
     # -- tables ----------------------------------------------------------------------------------------
 
     def list_tables(self, database: str) -> list[str]:
         """Names of the tables of a database. Raises DatabaseNotFound."""
-        directory = self.paths.database_dir(self.require_database(database))
-        return [
-            s.name
-            for s in self.io.list(directory)
-            if s.is_dir and not is_hidden(s.name) and self.io.exists(TablePaths(s.path).schema_dir)
-        ]
-
-    def _table_dir(self, database: str, name: str) -> str | None:
-        found = self._database(database)
-        if found is None:
-            return None
-        path = self.paths.table_dir(found, name.lower())
-        if self.io.exists(path):
-            return path
-        lowered = name.lower()
-        for status in self.io.list(self.paths.database_dir(found)):
-            if status.is_dir and status.name.lower() == lowered:
-                return status.path
-        return None
+        return self._folders.tables(self.require_database(database))
 
     def table_exists(self, database: str, name: str) -> bool:
         """Whether there is a table of that name."""
-        path = self._table_dir(database, name)
+        path = self._folders.table(database, name)
         return path is not None and self.io.exists(TablePaths(path).schema_dir)
 
     def load_table(self, database: str, name: str) -> Table:
@@ -203,12 +166,12 @@ class Catalog:
             DatabaseNotFound, TableNotFound: it does not exist.
             NotAManagedTableError: the directory is something else.
         """
-        path = self._table_dir(database, name)
+        path = self._folders.table(database, name)
         if path is None:
             self._missing(database, name)
         assert path is not None
         stored = (self.require_database(database), os.path.basename(path))
-        return self._open(path, stored)
+        return self._folders.open(path, stored)
 
     def _missing(self, database: str, name: str) -> None:
         found = self.require_database(database)
@@ -218,27 +181,6 @@ class Catalog:
         near = nearest(name, tables)
         hint = f"Did you mean '{near}'?" if near else None
         raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=hint)
-
-    def _open(self, path: str, identifier: tuple[str, str]) -> Table:
-        paths = TablePaths(path)
-        schemas = SchemaStore(self.io, paths)
-        snapshots = SnapshotStore(self.io, paths)
-        ids = schemas.list_ids()
-        if not ids and snapshots.ids():
-            raise CorruptMetadataError(paths.schema(0), "it does not exist, though the table has snapshots")
-        if not ids:
-            raise NotAManagedTableError(
-                f"The directory {path} has no schema, so it is not a managed table.",
-                hint="Another program made it; move it away or choose another name.",
-            )
-        schema = schemas.load(ids[-1])
-        if schema.replaces is not None or schema.base is not None:
-            latest = snapshots.latest()
-            counts = schemas.latest(latest.schema_id if latest else None)
-            if counts is None:
-                raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
-            schema = counts
-        return Table(TableState(identifier, self.io, paths, schema, schemas, snapshots))
 
     def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
         """Create an empty table.
@@ -264,7 +206,7 @@ class Catalog:
 
     def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
         # Checked before its kind is read, because another process may create the table in between.
-        directory = self._table_dir(database, name)
+        directory = self._folders.table(database, name)
         kind = self.object_kind(database, name)
         if kind == "table" and if_not_exists:
             return True
@@ -288,13 +230,13 @@ class Catalog:
 
     def _stage(self, path: str, stored: tuple[str, str], schema: TableSchema) -> Table:
         SchemaStore(self.io, TablePaths(path)).try_create(schema)
-        staged = self._open(path, stored)
+        staged = self._folders.open(path, stored)
         begin_log(staged.state)
         return staged
 
     @property
     def _workshop(self) -> Workshop:
-        return Workshop(self.io, self.paths, self._now_millis, self._open)
+        return Workshop(self.io, self.paths, self._now_millis, self._folders.open)
 
     def create_filled(
         self, database: str, name: str, schema: TableSchema, identity: CommitIdentity, fill: Callable[[Table, Guard], T]
@@ -349,10 +291,10 @@ class Catalog:
             if if_exists and not self.view_exists(database, name):
                 return
             self.load_table(database, name)
-        path = self._table_dir(database, name)
+        path = self._folders.table(database, name)
         assert path is not None
         found = self.require_database(database)
-        log = self._log_of(found, name)
+        drop_log(self._log_of(found, name))
         removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
         try:
             moved = self.io.rename(path, removed)
@@ -362,7 +304,6 @@ class Catalog:
             raise
         if moved:
             self.io.delete_tree(removed)
-            drop_log(log)
 
     def _log_of(self, database: str, name: str) -> LogSettings | None:
         """The log of a table; None also for a table that cannot be read, and that may be dropped."""
@@ -406,7 +347,7 @@ class Catalog:
 
     def view_exists(self, database: str, name: str) -> bool:
         """Whether there is a view of that name."""
-        found = self._database(database)
+        found = self._folders.database(database)
         return found is not None and self._views.exists(found, name)
 
     def load_view(self, database: str, name: str) -> View:

@@ -22,6 +22,7 @@ from tablestore_engine.errors import LogError
 from tablestore_engine.log.client import SECONDS, log_errors, plain_producer, transactional_producer
 from tablestore_engine.log.envelope import Messages, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.log.topics import end_offsets
 
 HEADER = "tablestore-snapshot"
 _ABORT_SECONDS = 1.0
@@ -40,8 +41,10 @@ class Publisher:
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
             self._producer.init_transactions(SECONDS)
 
-    def publish(self, snapshot: int, messages: Iterable[Messages]) -> int:
-        """Send the messages of a snapshot in one transaction. Returns how many there were.
+    def publish(self, snapshot: int, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
+        """Send the messages of a snapshot in one transaction. Returns how many there were, and the offsets behind them.
+
+        The offsets are read before the transaction ends: afterwards another writer may have sent its own messages.
 
         Raises:
             LogFencedError: another writer publishes to this topic.
@@ -53,13 +56,14 @@ class Publisher:
             try:
                 sent = send(self._producer, self._log, messages, [(HEADER, str(snapshot).encode())])
                 _flush(self._producer, what)
+                offsets = tuple(end_offsets(self._log))
                 self._producer.commit_transaction(SECONDS)
             except BaseException:
                 # Whoever publishes next ends the transaction otherwise.
                 with suppress(Exception):
                     self._producer.abort_transaction(_ABORT_SECONDS)
                 raise
-            return sent
+            return sent, offsets
 
     def close(self) -> None:
         """Drop messages that are not sent."""
@@ -145,7 +149,7 @@ def publisher_of(log: LogSettings) -> tuple[Publisher, bool]:
     made = Publisher(log)
     with _lock:
         while len(_open) >= _MOST_OPEN:
-            _open.pop(next(iter(_open))).close()
+            del _open[next(iter(_open))]  # another thread may use it
         _open[key] = made
     return made, False
 

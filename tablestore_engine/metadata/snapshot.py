@@ -49,6 +49,11 @@ class Snapshot:
     writer_version: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def mark(self) -> str:
+        """What tells it from a snapshot of the same number in another table, or in one that was built anew."""
+        return self.uuid or str(self.time_millis)
+
     def to_json(self) -> str:
         """The persisted form; what is None is left out."""
         data = {key: getattr(self, name) for key, name in _KEYS.items()}

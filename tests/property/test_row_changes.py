@@ -6,6 +6,7 @@ What a statement should change is computed by one query of Spark over plain rows
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pytest
 from support.histories import EXAMPLES
@@ -68,31 +69,36 @@ def some_rows(chance, count, nulls):
 
 
 def sql_rows(rows):
-    shown = [", ".join("NULL" if v is None else repr(v) for v in row) for row in rows]
+    shown = [
+        ", ".join("NULL" if v is None else str(v) if isinstance(v, Decimal) else repr(v) for v in row) for row in rows
+    ]
     kinds = [one.split(" ", 1)[1] for one in SHAPE.replace(", 2", ";2").split(", ")]
     casts = ", ".join(f"CAST({n} AS {kind.replace(';', ', ')}) AS {n}" for n, kind in zip(NAMES, kinds, strict=True))
     return f"SELECT {casts} FROM VALUES {', '.join(f'({one})' for one in shown)} AS x({', '.join(NAMES)})"
 
 
 class Plain:
-    """The rows that the table should have, by key."""
+    """The rows that the table should have, by key: the first columns from `begin` on."""
 
-    def __init__(self, store):
-        self.store, self.rows = store, {}
+    def __init__(self, store, begin):
+        self.store, self.begin, self.rows = store, begin, {}
+
+    def key(self, row):
+        return tuple(row)[self.begin : 3]
 
     def changes(self, sql):
         """Rows of `sql`: whether one is put, the values of the columns. None when one key is changed twice."""
         view = sql_rows(self.rows.values()) if self.rows else f"{sql_rows([(None,) * 5])} WHERE id > 0"
         self.store.spark.sql(view).createOrReplaceTempView("t")
         found = [(one[0], tuple(one)[1:]) for one in self.store.spark.sql(sql).collect()]
-        keys = [row[:3] for _, row in found]
+        keys = [self.key(row) for _, row in found]
         return found if len(set(keys)) == len(keys) else None
 
     def apply(self, changes):
         for put, row in changes:
-            self.rows.pop(row[:3], None)
+            self.rows.pop(self.key(row), None)
             if put:
-                self.rows[row[:3]] = row
+                self.rows[self.key(row)] = row
 
 
 def merge_of(chance):
@@ -143,18 +149,20 @@ def statement_of(chance):
     return f"DELETE FROM d.t AS t WHERE {where}", f"SELECT false, * FROM t WHERE {where}"
 
 
-@pytest.mark.parametrize("options", ["'bucket' = '2'"])
-def test_statements(store, monkeypatch, options):
+@pytest.mark.parametrize("crosses", [False, True], ids=["key with the partition", "key across partitions"])
+def test_statements(store, monkeypatch, crosses):
     monkeypatch.setattr(source_bounds, "LARGE_FILES", 0)
-    chance = random.Random(f"{options} 7")
+    chance = random.Random(7)
     store.execute("CREATE DATABASE d")
+    key, buckets = ("id, name", -1) if crosses else ("p, id, name", 2)
     store.execute(
-        f"CREATE TABLE d.t ({SHAPE}, PRIMARY KEY (p, id, name) NOT ENFORCED) PARTITIONED BY (p) WITH ({options})"
+        f"CREATE TABLE d.t ({SHAPE}, PRIMARY KEY ({key}) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '{buckets}')"
     )
-    plain, refused = Plain(store), 0
+    plain, refused = Plain(store, int(crosses)), 0
     for number in range(STATEMENTS):
         if number % 8 == 0:
-            rows = {row[:3]: row for row in some_rows(chance, 60, 0)}
+            some = [(None if crosses and chance.random() < 0.3 else p, *row) for p, *row in some_rows(chance, 60, 0)]
+            rows = {plain.key(row): row for row in some}
             store.execute(f"INSERT INTO d.t {sql_rows(rows.values())}")
             plain.rows |= rows
         store.spark.sql(sql_rows(some_rows(chance, chance.choice([3, 20]), 0.1))).createOrReplaceTempView("s")
@@ -167,7 +175,7 @@ def test_statements(store, monkeypatch, options):
         else:
             assert store.execute(statement).rows_affected == len(changes), statement
             plain.apply(changes)
-        found = {tuple(one)[:3]: tuple(one) for one in store.sql("SELECT * FROM d.t").collect()}
+        found = {plain.key(one): tuple(one) for one in store.sql("SELECT * FROM d.t").collect()}
         expected = {key: (*row[:4], row[4] if row[4] is None else float(row[4])) for key, row in plain.rows.items()}
         shown = {key: (*row[:4], row[4] if row[4] is None else float(row[4])) for key, row in found.items()}
         assert shown == expected, statement

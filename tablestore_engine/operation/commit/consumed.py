@@ -33,7 +33,7 @@ class Position:
     @classmethod
     def of(cls, snapshot: Snapshot | None) -> Position:
         """The position of a snapshot; that of the empty table for None."""
-        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.uuid or str(snapshot.time_millis))
+        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.mark)
 
     @classmethod
     def parse(cls, text: str) -> Position | None:

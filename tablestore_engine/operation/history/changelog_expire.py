@@ -27,8 +27,9 @@ def expire_changelogs(state: TableState, now_millis: int, retention: Retention) 
         StorageError: the storage failed; every remaining changelog is complete.
         UserError: they are those of another program.
     """
-    ids, latest = state.changelogs.ids(), state.snapshots.latest_id()
-    if not ids or latest is None:
+    ids = state.changelogs.ids()
+    latest = state.snapshots.latest_id() if ids else None
+    if latest is None:
         return 0
     refuse_unknown(state)
     waited_for = consumers(state.io, state.paths).values()

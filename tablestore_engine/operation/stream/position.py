@@ -32,12 +32,12 @@ class StreamPosition:
     @classmethod
     def after(cls, snapshot: Snapshot | None) -> StreamPosition:
         """The position where a snapshot is read completely; None is the empty table."""
-        return cls(0) if snapshot is None else cls(snapshot.id, mark_of(snapshot))
+        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.mark)
 
     @classmethod
     def within(cls, snapshot: Snapshot, pieces: int, *, whole: bool = False) -> StreamPosition:
         """The position after some pieces of a snapshot's unit."""
-        return cls(snapshot.id, mark_of(snapshot), pieces, whole)
+        return cls(snapshot.id, snapshot.mark, pieces, whole)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> StreamPosition:
@@ -56,8 +56,3 @@ class StreamPosition:
     def same_unit(self, other: StreamPosition) -> bool:
         """Whether another position is within the same unit."""
         return (self.snapshot, self.whole, self.is_within) == (other.snapshot, other.whole, other.is_within)
-
-
-def mark_of(snapshot: Snapshot) -> str:
-    """What tells a snapshot from another one of its number."""
-    return snapshot.uuid or str(snapshot.time_millis)

@@ -33,7 +33,7 @@ from tablestore_engine.operation.changelog.change_plan import (
 )
 from tablestore_engine.operation.scan.scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
-from tablestore_engine.operation.stream.position import StreamPosition, mark_of
+from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.storage.stores.consumers import consumer_progress, set_consumer
 from tablestore_engine.storage.stores.snapshots import newest_until
@@ -258,7 +258,7 @@ class StreamPlanner:
         return latest.id
 
     def _same_table(self, position: StreamPosition, reached: Snapshot, latest: Snapshot) -> bool:
-        if mark_of(reached) != position.mark:
+        if reached.mark != position.mark:
             return False
         older, newer = sorted((reached.schema_id, latest.schema_id))
         return older == newer or self.state.schemas.descends(newer, older)

@@ -56,11 +56,41 @@ def few_keys(source: DataFrame, pairs: Sequence[tuple[str, str]], schema: TableS
     Raises:
         TableStoreError: the source cannot be computed.
     """
-    items = [f"{quoted_name(column)} AS c{i}" for i, (_, column) in enumerate(pairs)]
-    found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
-    if found.num_rows > MOST_KEYS:
+    found = _few(source, [column for _, column in pairs])
+    if found is None:
         return None
     return keys_among(found, [(name, f"c{i}") for i, (name, _) in enumerate(pairs)], schema)
+
+
+def few_keys_of(rows: DataFrame, schema: TableSchema) -> RowKeys | None:
+    """The keys of rows of the table itself, which have the columns of `key_names`; None when they are many. One job.
+
+    Raises:
+        TableStoreError: the rows cannot be computed.
+    """
+    names = key_names(schema)
+    found = _few(rows, names)
+    return None if found is None else keys_of_rows(found.rename_columns(names), schema)
+
+
+def key_names(schema: TableSchema) -> list[str]:
+    """The columns by which a row of the table is found: those of its key, and of its partition."""
+    return list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
+
+
+def keys_of_rows(rows: pa.Table, schema: TableSchema) -> RowKeys | None:
+    """The keys of rows of the table itself, without a partition column that is null in one of them.
+
+    Partition columns only skip files: where they do not belong to the key, it has one row in all partitions.
+    """
+    known = [n for n in key_names(schema) if n in schema.primary_keys or not rows.column(n).null_count]
+    return keys_among(rows, [(name, name) for name in known], schema)
+
+
+def _few(source: DataFrame, columns: Sequence[str]) -> pa.Table | None:
+    items = [f"{quoted_name(column)} AS c{i}" for i, column in enumerate(columns)]
+    found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
+    return None if found.num_rows > MOST_KEYS else found
 
 
 def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: TableSchema) -> RowKeys | None:

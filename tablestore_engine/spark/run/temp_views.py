@@ -5,14 +5,14 @@ have the same name. A text outlives its statement: a temporary view, a cached qu
 Spark Connect, every frame are analysed anew when they are read, and threads may share a session. Under a reused name
 they would find another table's rows, or the rows that another query left after pruning.
 
-Views of finished statements are dropped when many newer ones have been made, unless they were made to *last*.
+Views of finished statements are dropped when many newer ones have been made, unless they were made to *last*; whether
+older statements are unfinished does not matter.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections import deque
 from collections.abc import Sequence
 from weakref import ReferenceType, ref
 
@@ -29,7 +29,7 @@ _DEFINITIONS = "_tablestore_view_definitions"
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
-_Known = deque[tuple[str, "ReferenceType[TempViews]"]]
+_Known = list[tuple[str, "ReferenceType[TempViews]"]]
 
 
 class TempViews:
@@ -50,15 +50,14 @@ class TempViews:
 
     def _remember(self, view: str) -> list[str]:
         """Remember a view. Returns the views that are to be dropped now."""
-        removed = []
         connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
         kept = KEPT_OVER_CONNECT if connects else KEPT
         with _lock:
-            known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, deque())
+            known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, [])
             known.append((view, ref(self)))
-            while len(known) > kept and known[0][1]() is None:
-                removed.append(known.popleft()[0])
-        return removed
+            older = [(one, one[1]() is None) for one in known[:-kept]]
+            known[:-kept] = [one for one, finished in older if not finished]
+        return [one for (one, _), finished in older if finished]
 
 
 def is_temporary(spark: SparkSession, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Data files as Spark's own scans, with the columns of the current schema.
 
 Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
-formats, and from ORC files positions of rows and timestamps.
+formats, and from ORC files positions of rows, timestamps and old dates.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.
@@ -24,20 +24,13 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import (
-    TIMESTAMP_ROOTS,
-    ArrayType,
-    AtomicType,
-    DataField,
-    DataType,
-    MapType,
-    RowType,
-)
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.column_source import Source, sources_of
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted
+from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
@@ -54,11 +47,13 @@ BucketFile = tuple[BucketScan, DataFileMeta]
 
 @dataclass(frozen=True, order=True)
 class _Group:
-    """What files have in common that one scan reads: their schema, their format, whether rows of theirs are deleted."""
+    """What files have in common that one scan reads: their schema, their format, whether rows of theirs are deleted,
+    and whether they are ORC files that may hold old dates."""
 
     schema_id: int
     format: str
     deletes: bool
+    old_dates: bool
 
 
 class FileScans:
@@ -72,6 +67,7 @@ class FileScans:
         # By a schema, and whether files are read by a reader that widens types.
         self._sources = {(schema.id, widens): as_it_is for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
+        self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
@@ -112,12 +108,27 @@ class FileScans:
         """
         groups: dict[_Group, list[BucketFile]] = {}
         for bucket, file in files:
-            group = _Group(self._alike(file.schema_id, file.format), file.format, file.file_name in bucket.deletions)
-            groups.setdefault(group, []).append((bucket, file))
+            groups.setdefault(self._group(bucket, file), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
         last += (SIZE_COLUMN,) if sizes else ()
         return reduce(DataFrame.unionAll, [self._scan(one, groups[one], first, last) for one in sorted(groups)])
+
+    def _group(self, bucket: BucketScan, file: DataFileMeta) -> _Group:
+        alike = self._alike(file.schema_id, file.format)
+        return _Group(alike, file.format, file.file_name in bucket.deletions, self._has_old_dates(file, alike))
+
+    def _has_old_dates(self, file: DataFileMeta, alike: int) -> bool:
+        if file.format != "orc":
+            return False
+        if alike not in self._dated:
+            self._dated[alike] = with_dates(self._read(alike, "orc"))
+        return may_have_old_dates(file, self._dated[alike], self.schema_of)
+
+    def _read(self, schema_id: int, file_format: str) -> list[DataField]:
+        """The columns that are read of files."""
+        found = (one.stored for one in self._sources[schema_id, file_format == "parquet"])
+        return [one for one in found if one is not None]
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
         return self._table.io.local_path(bucket.path_of(self._table.paths, file))
@@ -144,9 +155,9 @@ class FileScans:
         self, group: _Group, files: list[BucketFile], first: tuple[DataField, ...], last: tuple[str, ...]
     ) -> DataFrame:
         sources = self._sources[group.schema_id, group.format == "parquet"]
-        stored = (*first, *(one.stored for one in sources if one.stored is not None))
+        stored = (*first, *self._read(group.schema_id, group.format))
         native = group.format == "parquet" or (
-            group.format == "orc" and not last and not group.deletes and _spark_reads_orc(stored)
+            group.format == "orc" and not (last or group.deletes or group.old_dates) and spark_reads_orc(stored)
         )
         frame = self._stored(group, files, stored, native=native)
         if native and all(one.sql is None for one in sources) and not last and not group.deletes:
@@ -183,22 +194,3 @@ class FileScans:
 def escaped_path(path: str) -> str:
     """A path as Spark takes it for one file, whatever characters it has."""
     return _PATTERN.sub(r"\\\g<0>", path)
-
-
-def _spark_reads_orc(fields: Sequence[DataField]) -> bool:
-    """Whether Spark reads columns of ORC files rightly. It finds columns that are all called `_col…` by position."""
-    return not any(_has_timestamps(f.type) for f in fields) and not all(
-        f.name.lower().startswith("_col") for f in fields
-    )
-
-
-def _has_timestamps(kind: DataType) -> bool:
-    """Whether a type holds timestamps. Java's ORC reader fails at fractions of seconds before 1970 that Arrow wrote,
-    and Spark reads timestamps without a zone only from ORC files of its own."""
-    if isinstance(kind, ArrayType):
-        return _has_timestamps(kind.element)
-    if isinstance(kind, MapType):
-        return _has_timestamps(kind.key) or _has_timestamps(kind.value)
-    if isinstance(kind, RowType):
-        return any(_has_timestamps(f.type) for f in kind.fields)
-    return isinstance(kind, AtomicType) and kind.root in TIMESTAMP_ROOTS

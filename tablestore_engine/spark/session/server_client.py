@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -227,9 +226,5 @@ def _raise_failure(folder: ServerFolder, log: str | None) -> None:
 def _forget_old(cache: str, mine: ServerFolder) -> None:
     """Remove the folders of servers that ended long ago."""
     for folder in ServerFolder.all_in(cache):
-        if folder.path == mine.path or folder.used_at() > time.time() - _FORGET_SECONDS:
-            continue
-        lock = folder.try_life_lock()
-        if lock is not None:
-            shutil.rmtree(folder.path, ignore_errors=True)
-            os.close(lock)
+        if folder.path != mine.path and folder.used_at() <= time.time() - _FORGET_SECONDS:
+            folder.remove_unused()

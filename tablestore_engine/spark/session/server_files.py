@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -175,16 +176,33 @@ class ServerFolder:
         return False
 
     def share_use_lock(self) -> int:
-        """A descriptor that shares the use lock. Waits while a server is leaving, which holds it alone."""
+        """A descriptor that shares the use lock. Waits while a server is leaving, or the folder is removed, for which
+        it is held alone; a folder that was removed is made again."""
         import fcntl
 
-        descriptor = _open(os.path.join(self.path, _USE))
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        return descriptor
+        path = os.path.join(self.path, _USE)
+        while True:
+            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # removed right now
+                descriptor = _open(path)
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+                if _is_at(descriptor, path):
+                    return descriptor
+                os.close(descriptor)
 
     def try_use_lock(self) -> int | None:
         """A descriptor that holds the use lock alone; None while the server has clients."""
         return _try_lock(os.path.join(self.path, _USE))
+
+    def remove_unused(self) -> None:
+        """Remove the folder, unless a server or a client holds one of its locks."""
+        with contextlib.ExitStack() as held, contextlib.suppress(FileNotFoundError):  # another one removes it
+            for take in (self.try_life_lock, self.try_use_lock):
+                lock = take()
+                if lock is None:
+                    return
+                held.callback(os.close, lock)
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def used_at(self) -> float:
         """When the server was last seen with a client."""
@@ -232,6 +250,14 @@ class ServerFolder:
 
 def _open(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    """Whether an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _try_lock(path: str) -> int | None:

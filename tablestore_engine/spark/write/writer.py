@@ -84,8 +84,9 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     collected = few_rows(rows, job.schema)
     if collected is not None:
         return write_table(job, _in_input_order(collected, job.schema))
-    job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
-    result = _distributed(job, assigned)
+    with uncompiled(spark, small=False):
+        job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
+        result = _distributed(job, assigned)
     result.add_repaired(job)
     return result
 

@@ -12,7 +12,7 @@ from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.scan.key_lookup import pinned_keys
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.spark.read.key_rows import few_keys, lookup_columns
+from tablestore_engine.spark.read.key_rows import few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.source_bounds import comparable_columns, is_large
 from tablestore_engine.sql.changes.change_target import ChangeTarget, owner_of
 from tablestore_engine.sql.changes.memberships import memberships
@@ -76,11 +76,11 @@ def _of_condition(target: ChangeTarget, where_sql: str) -> tuple[ChangeTarget, N
 
 def _with_rows_of(target: ChangeTarget, rows_sql: str) -> ChangeTarget | None:
     schema = target.table.schema
-    names = tuple(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
+    names = key_names(schema)
     if any(_is_inexact(schema.field(name).type) for name in names):
         return None
     keys = target.frames.run(f"SELECT {', '.join(map(quoted_name, names))} FROM {rows_sql}")
-    few = few_keys(keys, [(name, name) for name in names], schema)
+    few = few_keys_of(keys, schema)
     found = None if few is None else target.of_keys(few)
     return None if found is None or found.rows is None else found
 

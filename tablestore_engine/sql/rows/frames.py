@@ -55,8 +55,17 @@ _MAX_INLINED = 100
 class Frames:
     """Binds and runs the queries of one statement."""
 
-    def __init__(self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False) -> None:
-        """`lasting`: Spark keeps the text of what is run and reads it again later."""
+    def __init__(
+        self,
+        spark: SparkSession,
+        catalog: Catalog,
+        database: str,
+        *,
+        lasting: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """`lasting`: Spark keeps the text of what is run and reads it again later. `settings`: `spark.paimon.…`, if
+        they are known; else they are fetched for the first table."""
         self.spark = spark
         self._catalog = catalog
         self.database = database
@@ -73,7 +82,7 @@ class Frames:
         self._bytes = 0
         self._unknown = False
         self._grows = False
-        self._settings: Mapping[str, str] | None = None  # `spark.paimon.…`, fetched for the first table
+        self._settings = settings
 
     @property
     def input_bytes(self) -> int | None:

@@ -40,10 +40,11 @@ class RowContext:
     running: Callable[[], SparkSession | None] = lambda: None  # the session, if it was started
     dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
     explaining: bool = False  # the statement is planned only
+    settings: Mapping[str, str] | None = None  # `spark.paimon.…` of the session, if they were fetched
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
-        frames = Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+        frames = Frames(self.spark(), self.catalog, self.database, lasting=lasting, settings=self.settings)
         frames.explaining = self.explaining
         return frames
 
@@ -76,7 +77,8 @@ def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContex
     """
     # A DELETE of all rows starts no session, and nothing that is refused does.
     whole = isinstance(statement, Delete) and statement.where_sql is None
-    given = {**_of_session(statement.table, context, start=not whole), **statement.dynamic_options}
+    context = _with_settings(statement.table, context, start=not whole)
+    given = {**_of_session(statement.table, context), **statement.dynamic_options}
     return replace(_with_identity(given, context), dynamic_options=besides_identity(given))
 
 
@@ -93,12 +95,16 @@ def _with_identity(given: Mapping[str, str], context: RowContext) -> RowContext:
     return context if identity is None else replace(context, intent=replace(context.intent, identity=identity))
 
 
-def _of_session(table: TableName, context: RowContext, *, start: bool) -> Mapping[str, str]:
-    """The session's options for a write to a table. `start`: a session is started for them."""
+def _with_settings(table: TableName, context: RowContext, *, start: bool) -> RowContext:
+    """The context with what the session sets, for a write to a table. `start`: a session is started for it."""
     if not _is_table(table, context):
-        return {}
+        return context
     session = context.spark() if start else context.running()
-    return {} if session is None else of_write(session_options(session), *context.identifier(table))
+    return context if session is None else replace(context, settings=session_options(session))
+
+
+def _of_session(table: TableName, context: RowContext) -> Mapping[str, str]:
+    return {} if context.settings is None else of_write(context.settings, *context.identifier(table))
 
 
 def was_sent_before(table: TableName, context: RowContext) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -27,12 +28,11 @@ def write_frame(
     """Append a DataFrame, upsert it by key, or replace all rows by it. Returns the number of rows given; 0 when they
     were sent before.
 
-    `load` finds the table at each attempt.
+    `load` finds the table at each attempt. The DataFrame is known to be one (`check_frame`).
 
     Raises:
         CommitIdentityError, SchemaError, PrimaryKeyError, ConflictError: as `TableStore.write`.
     """
-    check_frame(frame, streams=False)
 
     def attempt() -> int:
         table = load()
@@ -62,23 +62,29 @@ def write_in_session(
     """The same with options of the table for this write: those given, and those of the session, which may also give the
     identity of a write that has none. Raises OptionError, and what `write_frame` raises."""
     check_frame(frame, streams=False)
-    given = {**of_write(session_options(spark), *load().identifier), **options}
+    loaded = [load()]  # for the first attempt
+    given = {**of_write(session_options(spark), *loaded[0].identifier), **options}
     if intent.identity is None:
         intent = replace(intent, identity=identity_of(given))
     chosen = besides_identity(given)
-    return write_frame(spark, lambda: load().with_options(chosen, "write"), frame, intent=intent, overwrite=overwrite)
+
+    def again() -> Table:
+        return (loaded.pop() if loaded else load()).with_options(chosen, "write")
+
+    return write_frame(spark, again, frame, intent=intent, overwrite=overwrite)
 
 
-def check_frame(rows: object, *, streams: bool) -> None:
+def check_frame(rows: Any, *, streams: bool) -> None:
     """Refuse what is no DataFrame, or is a stream where none is wanted, or none where one is."""
-    if not hasattr(rows, "isStreaming"):
+    if not hasattr(type(rows), "isStreaming"):
         raise SchemaError(
             f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
             hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
         )
-    if streams and not rows.isStreaming:
+    found = rows.isStreaming  # a call of the JVM
+    if streams and not found:
         raise SchemaError("This DataFrame is no stream.", hint="`store.write(...)` writes its rows.")
-    if rows.isStreaming and not streams:
+    if found and not streams:
         raise SchemaError("This DataFrame is a stream.", hint="`store.write_stream(...)` writes it batch by batch.")
 
 

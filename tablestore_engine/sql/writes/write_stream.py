@@ -8,6 +8,8 @@ Without a checkpoint location a query that is started again has another id, and 
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _MODES = ("append", "update", "complete")
 _CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
 _START_SECONDS = 300
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:")
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,16 @@ def start_stream(
     query: Future[str] = Future()
     writer = frame.writeStream.outputMode(stream.mode)
     writer = writer.foreachBatch(lambda rows, number: stream.write(query.result(_START_SECONDS), rows, number))
-    writer = writer if checkpoint is None else writer.option("checkpointLocation", checkpoint)
+    writer = writer if checkpoint is None else writer.option("checkpointLocation", absolute_location(checkpoint))
     writer = writer if name is None else writer.queryName(name)
     writer = writer.trigger(**trigger) if trigger else writer
     with translated():
         started = writer.start()
     query.set_result(str(started.id))
     return guarded(started)
+
+
+def absolute_location(checkpoint: str) -> str:
+    """A checkpoint location as Spark takes it. A relative path begins in the working folder of this process, as that of
+    a warehouse does; Spark would take the folder in which its JVM was started."""
+    return checkpoint if _ADDRESS.match(checkpoint) else os.path.abspath(os.path.expanduser(checkpoint))

@@ -16,9 +16,11 @@ from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.reader import read_table
 
 pytestmark = pytest.mark.spark
-FORMATS = ("parquet", "avro")
 TARGETS = (*EDGES, "DECIMAL(4, 1)", "DECIMAL(38, 0)", "DECIMAL(20, 0)", "VARCHAR(3)", "TIMESTAMP(1)", "VARBINARY(2)")
 PAIRS = [(a, b) for a in EDGES for b in TARGETS if is_castable(parse_type(a), parse_type(b))]
+# An ORC file holds the times of 1678 to 2261 only; and Spark itself reads files without old dates.
+OF_ORC = [(a, b) for a, b in PAIRS if a != "DATE" and not a.startswith("TIMESTAMP") and not b.startswith("TIMESTAMP")]
+PAIRS_OF = {"parquet": PAIRS, "orc": OF_ORC, "avro": PAIRS}
 ZONE = "Europe/Berlin"
 
 
@@ -61,28 +63,29 @@ def tenths(micros):
     return None if micros is None else micros // 100_000 * 100_000
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", PAIRS_OF)
 def test_each_type_as_each_other(spark, zone, tmp_path, file_format):
-    columns = {"id": "INT", **{f"c{i}": past for i, (past, _) in enumerate(PAIRS)}}
+    pairs = PAIRS_OF[file_format]
+    columns = {"id": "INT", **{f"c{i}": past for i, (past, _) in enumerate(pairs)}}
     options = {"file.format": file_format, "schema.evolution.cast": "explicit-null", "schema.evolution.time-zone": ZONE}
     table = make_table(tmp_path, columns, ["id"], options={**options, "bucket": "1", "write-only": "true"})
     count = max(map(len, EDGES.values())) + 1
-    values = [[*EDGES[past], *[None] * count][:count] for past, _ in PAIRS]
+    values = [[*EDGES[past], *[None] * count][:count] for past, _ in pairs]
     rows = [{"id": i, **{f"c{k}": one[i] for k, one in enumerate(values)}} for i in range(count)]
     write(table, rows[: count // 2])
     write(table, rows[count // 2 :])
     zone(ZONE)
-    casts = [f"{own_cast(f'c{i}', *pair)} as c{i}" for i, pair in enumerate(PAIRS)]
+    casts = [f"{own_cast(f'c{i}', *pair)} as c{i}" for i, pair in enumerate(pairs)]
     expected = rows_of(read_table(spark, table).selectExpr("id", *casts).toArrow())
     fields = [
-        f if f.name == "id" else replace(f, type=parse_type(PAIRS[int(f.name[1:])][1])) for f in table.schema.fields
+        f if f.name == "id" else replace(f, type=parse_type(pairs[int(f.name[1:])][1])) for f in table.schema.fields
     ]
     table = change(table, fields)
     zone("America/New_York")
 
     def check(found, where):
         found = rows_of(found)
-        for i, (past, current) in enumerate(PAIRS):
+        for i, (past, current) in enumerate(pairs):
             want = expected[f"c{i}"]
             if current == "TIMESTAMP(1)":
                 want = [tenths(one) for one in want]

@@ -120,3 +120,17 @@ def test_who_reads_columns_of_orc_files(store):
         store.sql("INSERT INTO n VALUES (1, 'a')")
         assert ("MapInArrow" in store.sql(f"EXPLAIN {query}").collect()[0][0]) is by_workers
     assert rows(store, "SELECT * FROM n WHERE s > ''") == [(1, "a"), (1, "a")]
+
+
+def test_old_dates_of_orc_files(store):
+    """Spark takes old dates of ORC files for dates of the Julian calendar, so files that hold some are not for it."""
+    store.sql("CREATE TABLE t (id INT, da DATE) WITH ('file.format' = 'orc')")
+    days = [(1, "0001-01-01"), (2, "1582-10-04"), (3, "1582-10-10"), (4, "1582-10-15"), (5, "9999-12-31"), (6, None)]
+    values = ", ".join(f"({number}, {f'DATE{day!r}' if day else 'NULL'})" for number, day in days)
+    store.sql(f"INSERT INTO t VALUES {values}")
+    store.sql("INSERT INTO t VALUES (7, DATE'2024-02-29'), (8, NULL)")
+    found = rows(store, "SELECT id, CAST(da AS STRING) FROM t")
+    assert found == [*days, (7, "2024-02-29"), (8, None)]
+    assert rows(store, "SELECT id FROM t WHERE da < '1582-10-15'") == [(1,), (2,), (3,)]
+    for query, by_workers in (("SELECT * FROM t", True), ("SELECT * FROM t WHERE id > 6", False)):
+        assert ("MapInArrow" in store.sql(f"EXPLAIN {query}").collect()[0][0]) is by_workers

@@ -318,3 +318,15 @@ def test_where_deletes_are_ignored_a_key_has_one_row(store):
     store.execute(f"INSERT INTO t {kinds}")
     expected = [(1, 1, 2), (1, 2, 1), (2, 3, 2), (3, 4, 4)]
     assert sorted(map(tuple, store.sql("SELECT p, id, v FROM t").collect())) == expected
+
+
+def test_rows_without_a_partition_are_looked_up_too(store, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0)
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), (NULL, 2, 2), (NULL, 3, 3), ('b', 4, 4), (NULL, 5, 5)")
+    assert store.execute("UPDATE t SET v = v * 10 WHERE v > 2").rows_affected == 3
+    merge = "MERGE INTO t USING (SELECT 20 + 10 AS v) s ON t.v = s.v WHEN MATCHED THEN UPDATE SET v = -1"
+    assert store.execute(f"{merge} WHEN NOT MATCHED BY SOURCE AND t.v < 3 THEN DELETE").rows_affected == 3
+    assert rows(store, QUERY) == in_order([(3, None, -1), (4, "b", 40), (5, None, 50)])
+    assert store.execute("DELETE FROM t WHERE v <> 40").rows_affected == 2
+    assert rows(store, QUERY) == [(4, "b", 40)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tablestore_engine.metadata.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from tablestore_engine.operation.changelog.log_position import LogPosition
+from tablestore_engine.operation.commit.consumed import Position
+from tablestore_engine.operation.stream.position import StreamPosition
 
 SNAPSHOT = Snapshot(
     id=2,
@@ -35,6 +39,14 @@ FOREIGN = """{"version": 3, "id": 2, "schemaId": 0, "baseManifestList": "manifes
 
 def test_round_trip():
     assert Snapshot.from_json(SNAPSHOT.to_json()) == SNAPSHOT
+
+
+def test_every_position_marks_a_snapshot_alike():
+    unnamed = replace(SNAPSHOT, uuid=None)
+    assert (SNAPSHOT.mark, unnamed.mark) == ("u", "1700000000000"), "the first versions of the format gave it no uuid"
+    for one in (SNAPSHOT, unnamed):
+        assert Position.of(one).mark == StreamPosition.after(one).mark == one.mark
+        assert LogPosition("t", one.id, one.mark).fits(one)
 
 
 def test_persisted_keys():

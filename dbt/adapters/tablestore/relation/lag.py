@@ -1,7 +1,8 @@
 """How far a table that was computed from the changes of others is behind them: its *sources*.
 
 The snapshots of the table say up to which snapshot of each source it was computed (`operation.commit.consumed`), by the
-*name of the source*: schema and table, of which a dot in either is written as `%2e`.
+*name of the source*: schema and table, of which a dot in either is written as `%2e`, a colon as `%3a`. Names of topics
+have a colon; the lag behind a topic is not known here.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import SnapshotNotFound, TableNotFound
-from tablestore_engine.operation.commit.consumed import Position, positions_of
+from tablestore_engine.errors import NotFoundError, SnapshotNotFound
+from tablestore_engine.operation.commit.consumed import KAFKA, Position, positions_of
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -41,11 +42,13 @@ class Lag:
 
 def source_name(schema: str, table: str) -> str:
     """The name of a source."""
-    return ".".join(part.lower().replace("%", "%25").replace(".", "%2e") for part in (schema, table))
+    return ".".join(
+        part.lower().replace("%", "%25").replace(".", "%2e").replace(":", "%3a") for part in (schema, table)
+    )
 
 
 def source_of(catalog: Catalog, name: str) -> Table:
-    """The table of a source's name. Raises TableNotFound."""
+    """The table of a source's name. Raises NotFoundError."""
     schema, _, table = name.partition(".")
     return catalog.load_table(_plain(schema), _plain(table))
 
@@ -56,12 +59,11 @@ def shown(name: str) -> str:
 
 
 def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
-    """How far a table is behind each of its sources; nothing for a table that has none."""
+    """How far a table is behind each of its sources that are tables; nothing for a table that has none."""
     found = []
     for name, position in sorted(positions_of(table.latest_snapshot()).items()):
-        try:
-            source = source_of(catalog, name)
-        except TableNotFound:
+        source = _found(catalog, name)
+        if source is None:
             continue
         latest = source.latest_snapshot()
         millis = None
@@ -74,11 +76,9 @@ def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
 
 def why_lost(catalog: Catalog, name: str, position: Position) -> str:
     """Why the changes of a source after a position cannot be read; empty when they can."""
-    try:
-        source = source_of(catalog, name)
-    except TableNotFound:
-        return ""  # the model may no longer read it; its query says so if it does
-    if position.snapshot == 0:
+    source = _found(catalog, name)
+    # The model may no longer read a table that is gone; its query says so if it does.
+    if source is None or position.snapshot == 0:
         return ""
     try:
         snapshot = source.snapshot(position.snapshot)
@@ -91,5 +91,15 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
     return "" if Position.of(snapshot) == position and same_rows else "it was built anew"
 
 
+def _found(catalog: Catalog, name: str) -> Table | None:
+    """The table of a source's name; None for a topic, and for a table that is gone, maybe with its schema."""
+    if name.startswith(KAFKA):
+        return None
+    try:
+        return source_of(catalog, name)
+    except NotFoundError:
+        return None
+
+
 def _plain(part: str) -> str:
-    return part.replace("%2e", ".").replace("%25", "%")
+    return part.replace("%3a", ":").replace("%2e", ".").replace("%25", "%")

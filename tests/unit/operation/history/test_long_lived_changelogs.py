@@ -124,6 +124,12 @@ def test_without_options_they_are_as_old_as_snapshots(tmp_path):
         recorded(table, 1)
 
 
+def test_without_changelogs_nothing_else_is_looked_at(table, monkeypatch):
+    write(table, rows([1], v=0))
+    monkeypatch.setattr(type(table.state.snapshots), "latest_id", lambda self: pytest.fail("a read for nothing"))
+    assert expire_changelogs(table.state, 0, Retention(1, 1, 0, 100)) == 0
+
+
 def test_an_option_that_is_taken_back_lets_them_expire(table):
     for v in range(4):
         written(table, v)

@@ -11,7 +11,7 @@ from support.tables import schema_of
 
 from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.schema.table.predicate import Compare, In
-from tablestore_engine.spark.read.key_rows import keys_among, lookup_columns, predicates_of
+from tablestore_engine.spark.read.key_rows import keys_among, keys_of_rows, lookup_columns, predicates_of
 
 KINDS = {
     "id": "INT", "tiny": "TINYINT", "name": "STRING", "code": "CHAR(3)", "price": "DECIMAL(6, 2)", "day": "DATE",
@@ -33,6 +33,16 @@ def test_columns_of_the_key_are_looked_up():
 
 def test_nulls_equal_nothing():
     assert keys(id=pa.array([1, None, 2], pa.int32()), name=["a", "b", None]) == [{"id": 1, "name": "a"}]
+
+
+@pytest.mark.parametrize("partition", [["a", None, "b"], ["a", "a", "b"]])
+def test_rows_of_the_table_are_found_without_a_partition_too(partition):
+    schema = schema_of({"id": "INT", "p": "STRING"}, ["id"], ["p"])
+    rows = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "p": partition})
+    found = keys_of_rows(rows, schema)
+    expected = rows.select(["id"]) if None in partition else rows
+    assert found is not None
+    assert found.values.to_pylist() == expected.to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,25 @@ def test_the_last_of_several_statements_puts_the_setting_back():
     assert session.settings == {}
 
 
+def test_what_is_not_small_is_compiled_while_small_statements_run():
+    session = Session()
+    with uncompiled(session, small=True):
+        with uncompiled(session, small=False):
+            assert session.settings == {}
+            with uncompiled(session, small=True):
+                assert session.settings == {}
+        assert session.settings == {}, "it may still run"
+        with uncompiled(session, small=True):
+            assert session.settings == {KEY: "false"}
+    assert session.settings == {}
+
+
+def test_a_session_of_spark_connect_is_not_asked():
+    kind = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    with uncompiled(kind(), small=True):
+        pass
+
+
 def test_after_a_failure_the_setting_is_as_it_was():
     session = Session()
     with pytest.raises(ValueError, match="no"), uncompiled(session, small=True):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -127,6 +129,32 @@ def test_folders_of_servers_that_ended_long_ago_are_removed(find, tmp_path):
     find()
     assert not os.path.exists(old.path)
     assert os.path.exists(lately.path)
+
+
+def test_a_folder_that_a_client_has_just_taken_stays(tmp_path):
+    folder = ServerFolder.make(str(tmp_path), "old")
+    lock = folder.share_use_lock()
+    folder.note_use(time.time() - 2 * 24 * 3600)
+    folder.remove_unused()
+    assert folder.try_use_lock() is None
+    os.close(lock)
+    folder.remove_unused()
+    folder.remove_unused()
+    assert not os.path.exists(folder.path)
+
+
+def test_a_client_that_waits_while_its_folder_is_removed_makes_it_again(tmp_path):
+    folder, found = ServerFolder.make(str(tmp_path), "old"), []
+    alone = folder.try_use_lock()
+    client = threading.Thread(target=lambda: found.append(folder.share_use_lock()))
+    client.start()
+    time.sleep(0.05)  # it waits for the lock
+    shutil.rmtree(folder.path)
+    os.close(alone)
+    client.join(10)
+    assert folder.try_use_lock() is None, "the client holds it"
+    os.close(found[0])
+    assert not folder.is_alive()
 
 
 def test_where_no_server_can_be(tmp_path):
