@@ -284,7 +284,7 @@ class Table:
         from tablestore_engine.operation.log_store.read_log import read_log, start_of
 
         start = start_of(self.state, scan, millis)
-        return (one.rows for one in read_log(self.state, start, follow=follow, normalize=normalize))
+        return read_log(self.state, start, follow=follow, normalize=normalize)
 
     def change_range(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""

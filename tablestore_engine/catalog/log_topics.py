@@ -14,7 +14,7 @@ from dataclasses import replace
 from tablestore_engine.errors import LogBehindError, LogDependencyError, LogError
 from tablestore_engine.log.settings import LogSettings, check_log, check_topic, has_log, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic
-from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, mark_of, note_position
+from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
@@ -72,7 +72,7 @@ def replaced_log(state: TableState, wanted: TableSchema) -> Iterator[TableSchema
         create_topic(made)
         latest = state.snapshots.latest()
         position = LogPosition(made.topic)
-        note_position(state, replace(position, snapshot=latest.id, mark=mark_of(latest)) if latest else position)
+        note_position(state, replace(position, snapshot=latest.id, mark=latest.mark) if latest else position)
     try:
         yield schema
     except LogBehindError:

@@ -12,8 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import repeat
 from operator import length_hint
@@ -30,7 +29,7 @@ _ABORT_SECONDS = 1.0
 _POLL_SECONDS = 0.5
 _FULL_SECONDS = 0.1
 _AT_ONCE = 2_000
-"""Messages between two moments in which other threads can run: the call for one message does not let them."""
+"""Messages between two moments in which other threads and signals have their turn."""
 
 
 class Publisher:
@@ -40,8 +39,6 @@ class Publisher:
         self._log = log
         self._producer = transactional_producer(log)
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
-            # Without a connection, the client waits half a second before it asks for the coordinator.
-            self._producer.list_topics(log.topic, timeout=SECONDS)
             self._producer.init_transactions(SECONDS)
 
     def publish(self, snapshot: int, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
@@ -88,7 +85,7 @@ def _flush(producer: Any, what: str) -> None:
 def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: Any, report: Any = None) -> int:
     """Pass messages to the client, which sends them on and reports on them. Returns how many there were."""
     count = 0
-    for part in _made_ahead(messages):
+    for part in messages:
         values = texts_as_bytes(part.values)
         keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(values)
         numbers = part.partitions.tolist()
@@ -105,16 +102,6 @@ def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers:
             producer.poll(_FULL_SECONDS if full else 0)
         count += done
     return count
-
-
-def _made_ahead(parts: Iterable[Messages]) -> Iterator[Messages]:
-    """The same; while one part is used, another thread makes the next."""
-    source = iter(parts)
-    with ThreadPoolExecutor(1, thread_name_prefix="tablestore-log") as pool:
-        coming = pool.submit(next, source, None)
-        while (part := coming.result()) is not None:
-            coming = pool.submit(next, source, None)
-            yield part
 
 
 def _taken(produce: Any, topic: str, columns: tuple[list[Any], list[Any], list[int]], same: tuple[Any, ...]) -> int:

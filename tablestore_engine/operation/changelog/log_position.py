@@ -30,16 +30,11 @@ class LogPosition:
 
     def fits(self, found: Snapshot) -> bool:
         """Whether a snapshot is the one of the position."""
-        return found.id == self.snapshot and self.mark in ("", mark_of(found))
+        return found.id == self.snapshot and self.mark in ("", found.mark)
 
     def precedes(self, found: Snapshot) -> bool:
         """Whether the log lacks nothing but a snapshot, when it has that one."""
         return found.id == self.snapshot + 1 and self.mark != ALL_ROWS
-
-
-def mark_of(snapshot: Snapshot) -> str:
-    """What tells a snapshot from another one of the same number."""
-    return snapshot.mark
 
 
 def note_position(state: TableState, position: LogPosition) -> None:

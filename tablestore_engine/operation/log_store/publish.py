@@ -31,7 +31,6 @@ from tablestore_engine.operation.changelog.change_plan import NO_ROWS, AllRows, 
 from tablestore_engine.operation.changelog.log_position import (
     ALL_ROWS,
     LogPosition,
-    mark_of,
     note_position,
     noted_position,
     restart_hint,
@@ -196,7 +195,7 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
             f"Topic '{log.topic}' has changes of snapshot {newest}, which table {state.name} does not have.",
             hint=restart_hint(state),
         ) from None
-    return LogPosition(log.topic, newest, mark_of(found), tuple(ends))
+    return LogPosition(log.topic, newest, found.mark, tuple(ends))
 
 
 def _last_published(state: TableState, position: LogPosition) -> Snapshot | None:
@@ -240,7 +239,7 @@ class _Progress:
         if sent is not None and follows:
             # Its rows are in the topic, behind these offsets; they may be there twice.
             offsets = tuple(int(one) for one in sent.split(","))
-            self.position = LogPosition(self._log.topic, snapshot.id, mark_of(snapshot), offsets)
+            self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
             return
         messages = self._messages_between(before, snapshot) if _tells(snapshot) or not follows else iter(())
         first = next(messages, None)
@@ -250,7 +249,7 @@ class _Progress:
             sent_now, offsets = publisher.publish(snapshot.id, itertools.chain([first], messages))
             self._messages += sent_now
             self._snapshots += 1
-        self.position = LogPosition(self._log.topic, snapshot.id, mark_of(snapshot), offsets)
+        self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
         if first is not None:
             self.note()
 
