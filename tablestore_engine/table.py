@@ -17,6 +17,7 @@ from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
@@ -216,7 +217,7 @@ class Table:
         snapshot = latest or self.latest_snapshot()
         if snapshot is None:
             return None
-        while snapshot.commit_kind in ("COMPACT", "ANALYZE") and snapshot.id > 1:
+        while snapshot.commit_kind in NO_ROWS and snapshot.id > 1:
             try:
                 snapshot = self.snapshot_store.load(snapshot.id - 1)
             except SnapshotNotFound:
@@ -283,7 +284,7 @@ class Table:
         from tablestore_engine.operation.log_store.read_log import read_log, start_of
 
         start = start_of(self.state, scan, millis)
-        return (one.rows for one in read_log(self.state, start, follow=follow, normalize=normalize))
+        return read_log(self.state, start, follow=follow, normalize=normalize)
 
     def change_range(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""

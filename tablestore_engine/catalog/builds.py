@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from tablestore_engine.errors import ConflictError, StorageError, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.build_record import BuildRecord
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.compact.scheduled_run import beating, fence_off
 from tablestore_engine.storage.file_io import FileIO
@@ -30,7 +31,6 @@ from tablestore_engine.table import Table
 
 LEASE_MILLIS = 60_000
 _BEATS_PER_LEASE = 4
-_MAINTENANCE = ("COMPACT", "ANALYZE")
 _log = logging.getLogger(__name__)
 _running_here: set[str] = set()
 
@@ -216,5 +216,5 @@ def keeps_table(snapshots: Sequence[Snapshot], build: tuple[str, int], own_commi
     """
     if snapshots and snapshots[0].id > 1:
         return True
-    commits = {(s.commit_user, s.commit_identifier) for s in snapshots if s.commit_kind not in _MAINTENANCE}
+    commits = {(s.commit_user, s.commit_identifier) for s in snapshots if s.commit_kind not in NO_ROWS}
     return bool(commits - {build}) or (own_commit_keeps and build in commits)

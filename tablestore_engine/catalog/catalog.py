@@ -143,11 +143,10 @@ class Catalog:
                 )
         removed = f"{self.warehouse}/.{found}.{self._new_id()}"
         directory = self.paths.database_dir(found)
-        logs = [self._log_of(found, one) for one in self.list_tables(found)]
+        for one in self.list_tables(found):
+            drop_log(self._log_of(found, one))
         if self.io.exists(directory) and self.io.rename(directory, removed):
             self.io.delete_tree(removed)
-            for log in logs:
-                drop_log(log)
 
     # -- tables ----------------------------------------------------------------------------------------
 
@@ -295,7 +294,7 @@ class Catalog:
         path = self._folders.table(database, name)
         assert path is not None
         found = self.require_database(database)
-        log = self._log_of(found, name)
+        drop_log(self._log_of(found, name))
         removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
         try:
             moved = self.io.rename(path, removed)
@@ -305,7 +304,6 @@ class Catalog:
             raise
         if moved:
             self.io.delete_tree(removed)
-            drop_log(log)
 
     def _log_of(self, database: str, name: str) -> LogSettings | None:
         """The log of a table; None also for a table that cannot be read, and that may be dropped."""

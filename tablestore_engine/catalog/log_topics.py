@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tablestore_engine.errors import LogDependencyError, LogError
+from tablestore_engine.errors import LogBehindError, LogDependencyError, LogError
 from tablestore_engine.log.settings import LogSettings, check_log, check_topic, has_log, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic
-from tablestore_engine.operation.changelog.log_position import LogPosition, mark_of, note_position
+from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
@@ -67,23 +67,36 @@ def replaced_log(state: TableState, wanted: TableSchema) -> Iterator[TableSchema
     schema = with_topic(wanted, state.identifier, old.topic if old else None)
     new = settings_of(schema)
     made = new if new is not None and (old is None or old.topic != new.topic) else None
+    given_up = old if old is not None and (new is None or made is not None) else None
     if made is not None:
         create_topic(made)
         latest = state.snapshots.latest()
         position = LogPosition(made.topic)
-        note_position(state, replace(position, snapshot=latest.id, mark=mark_of(latest)) if latest else position)
+        note_position(state, replace(position, snapshot=latest.id, mark=latest.mark) if latest else position)
     try:
         yield schema
-    except BaseException:
-        if made is not None:
-            drop_log(made)
+    except LogBehindError:
+        _give_up(state, given_up)  # the table is replaced
         raise
-    if old is not None and (new is None or made is not None):
-        drop_log(old)
+    except BaseException:
+        _give_up(state, made)
+        raise
+    _give_up(state, given_up)
+
+
+def _give_up(state: TableState, log: LogSettings | None) -> None:
+    """Delete the topic of a table that has another one, or none, and its note."""
+    if log is not None:
+        drop_log(log)
+        forget_position(state, log.topic)
 
 
 def drop_log(log: LogSettings | None) -> None:
-    """Delete the topic of a table that is dropped. When that fails it stays, with a warning."""
+    """Delete the topic of a table that is dropped. When that fails it stays, with a warning.
+
+    The topic goes first: a process that dies in between leaves a table that can be dropped again, and not a full topic
+    that nobody knows and that its table cannot be made with again.
+    """
     if log is None:
         return
     try:

@@ -111,13 +111,13 @@ def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
     new: dict[str, pa.DataType] = {}
 
     def finish(table: pa.Table) -> pa.Table:
-        if schema is None:
-            raise pa.ArrowInvalid("a map is read record by record")
         row = pa.StructArray.from_arrays([_whole(one) for one in table.columns], table.column_names)
         new.update(_unknown(row.type, target))
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(fit(row, pa.struct(list(target))))])
 
-    records = parse_records(values, pa.schema(schema or []), target, finish, infer=wanted.new_columns)
+    records = parse_records(
+        values, None if schema is None else pa.schema(schema), target, finish, infer=wanted.new_columns
+    )
     rows = records.table.select(target.names)
     return Decoded(rows, np.zeros(rows.num_rows, np.int8), records.positions, records.bad, new)
 
@@ -149,8 +149,6 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
     new: dict[str, pa.DataType] = {}
 
     def finish(table: pa.Table) -> pa.Table:
-        if after_fields is None:
-            raise pa.ArrowInvalid("a map is read record by record")
         envelope = _whole(table.column("payload")) if wrapped else None
         columns = []
         for column in (form.after, form.before, form.kind):
@@ -162,7 +160,8 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
         return pa.Table.from_arrays(columns, schema=target)
 
     inside = "payload" if wrapped else None
-    records = parse_records(values, schema, target, finish, infer=wanted.new_columns, inside=inside)
+    readable = None if after_fields is None else schema
+    records = parse_records(values, readable, target, finish, infer=wanted.new_columns, inside=inside)
     return _unfolded(form, name, records, wanted, new)
 
 
@@ -177,9 +176,11 @@ def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> li
 def _wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Field] | None:
     """The fields of a row as the parser reads them; None if it cannot."""
     sample: dict[str, Any] = {}
+    texts = {one.name.lower() for one in schema if pa.types.is_string(one.type)}
     for row in rows:
         for key, value in row.items():
-            if sample.get(key) is None:
+            known = sample.get(key)
+            if known is None or (isinstance(value, str) and not isinstance(known, str) and key.lower() in texts):
                 sample[key] = value
     return wire_fields(schema, sample)
 

@@ -1,4 +1,5 @@
-"""Records of JSON, parsed together by Arrow. One that does not parse is found by halving, and read by Python's parser.
+"""Records of JSON, parsed together by Arrow. Those that do not parse are found by halving, and read by Python's parser,
+as are all where Arrow's parser has no form for a column.
 
 Invariant: the records that were parsed and the bad ones are all records that were given, each once.
 """
@@ -19,6 +20,10 @@ from tablestore_engine.log.json_values import fit, members
 
 _BLOCK = 1 << 28
 SAMPLED = 100
+_REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
+_AT_ONCE = 8192
+_MANY = 8  # refused as often, on average, records are not halved further
+_FEW = 16  # as many are read by Python's parser rather than halved further
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
 
 def parse_records(
     values: Sequence[bytes],
-    schema: pa.Schema,
+    schema: pa.Schema | None,
     wanted: pa.Schema,
     finish: Callable[[pa.Table], pa.Table],
     *,
@@ -63,13 +68,18 @@ def parse_records(
     Args:
         values: one object each.
         schema: the columns as Arrow's parser reads them; others are left out, or with `infer` read by what they hold.
+            None: it cannot read them.
         wanted: the types of the columns in the end.
         finish: makes columns of these types of those that were read; raises ArrowInvalid.
         infer: whether to read columns that `schema` does not name.
         inside: the field that may hold the record, in a record that is read by itself.
     """
     parser = _Parser(values, schema, wanted, finish, infer=infer, inside=inside)
-    parser.parse(0, len(values))
+    if schema is not None:
+        parser.parse(0, len(values))
+    else:
+        for start in range(0, len(values), _AT_ONCE):
+            parser.parse_each(start, min(start + _AT_ONCE, len(values)))
     empty = wanted.empty_table()
     table = pa.concat_tables([empty, *parser.tables], promote_options="permissive")
     return Records(table, np.concatenate([np.zeros(0, np.int64), *parser.positions]), tuple(parser.bad))
@@ -79,7 +89,7 @@ class _Parser:
     def __init__(
         self,
         values: Sequence[bytes],
-        schema: pa.Schema,
+        schema: pa.Schema | None,
         wanted: pa.Schema,
         finish: Callable[[pa.Table], pa.Table],
         *,
@@ -92,6 +102,7 @@ class _Parser:
         self._wanted = wanted
         self._finish = finish
         self._inside = inside
+        self._refused_records = 0
         self.tables: list[pa.Table] = []
         self.positions: list[npt.NDArray[np.int64]] = []
         self.bad: list[BadRecord] = []
@@ -103,8 +114,9 @@ class _Parser:
         try:
             table = self._finish(self._read(self._values[start:end]))
         except (pa.ArrowException, ValueError):
-            if end - start == 1:
-                self._parse_alone(start)
+            self._refused_records += end - start
+            if end - start <= _FEW or self._refused_records > _MANY * len(self._values):
+                self.parse_each(start, end)
                 return
             middle = (start + end) // 2
             self.parse(start, middle)
@@ -123,20 +135,43 @@ class _Parser:
             raise ValueError("a record is empty")
         return table
 
-    def _parse_alone(self, position: int) -> None:
-        """A record that Arrow's parser refuses: more lenient, or bad."""
+    def parse_each(self, start: int, end: int) -> None:
+        """Records that Arrow's parser refuses, each by itself: more lenient, or bad."""
+        columns: list[list[Any]] = [[] for _ in self._wanted]
+        positions, known = [], len(self.bad)
+        for position in range(start, end):
+            try:
+                row = self._row(self._values[position])
+            except _REFUSED as error:
+                self.bad.append(_bad(position, error))
+                continue
+            positions.append(position)
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
         try:
-            found = json.loads(self._values[position], parse_float=str)
-            if not isinstance(found, dict):
-                raise TypeError("it is no JSON object")
-            held = found.get(self._inside) if self._inside else None
-            given = members(held if isinstance(held, dict) else found, self._wanted)
-            columns = [pa.array([lenient(value, field.type)], field.type) for field, value in given]
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            self.bad.append(BadRecord(position, " ".join(str(error).split())))
+            arrays = [pa.array(column, one.type) for column, one in zip(columns, self._wanted, strict=True)]
+        except _REFUSED as error:  # a text that is no Unicode, for example
+            del self.bad[known:]
+            self._refused(start, end, error)
             return
-        self.tables.append(pa.Table.from_arrays(columns, schema=self._wanted))
-        self.positions.append(np.array([position]))
+        self.tables.append(pa.Table.from_arrays(arrays, schema=self._wanted))
+        self.positions.append(np.array(positions, np.int64))
+
+    def _refused(self, start: int, end: int, error: Exception) -> None:
+        if end - start == 1:
+            self.bad.append(_bad(start, error))
+            return
+        middle = (start + end) // 2
+        self.parse_each(start, middle)
+        self.parse_each(middle, end)
+
+    def _row(self, record: bytes) -> list[Any]:
+        found = json.loads(record, parse_float=str)
+        if not isinstance(found, dict):
+            raise TypeError("it is no JSON object")
+        held = found.get(self._inside) if self._inside else None
+        given = members(held if isinstance(held, dict) else found, self._wanted)
+        return [lenient(value, field.type) for field, value in given]
 
 
 def lenient(value: Any, kind: pa.DataType) -> Any:
@@ -163,9 +198,16 @@ def lenient(value: Any, kind: pa.DataType) -> Any:
         if str(value).lower() not in ("true", "false", "0", "1"):
             raise ValueError(f"'{value}' is no boolean")
         return str(value).lower() in ("true", "1")
+    if pa.types.is_integer(kind) and type(value) is int:
+        pa.scalar(value, kind)  # raises if it is too large
+        return value
     # The casts of whole columns, for a column of one value.
     given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
     return fit(given, kind)[0].as_py()
+
+
+def _bad(position: int, error: Exception) -> BadRecord:
+    return BadRecord(position, " ".join(str(error).split()))
 
 
 def _expect(value: Any, form: type, kind: pa.DataType) -> None:

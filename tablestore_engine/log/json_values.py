@@ -33,14 +33,16 @@ def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
     if isinstance(sample, (dict, list)):
         return None
     if isinstance(sample, bool):
-        return pa.bool_() if pa.types.is_boolean(kind) else None
+        return pa.bool_() if pa.types.is_boolean(kind) or pa.types.is_string(kind) else None
     if pa.types.is_decimal(kind):
         return kind  # the parser takes numbers and texts
     if isinstance(sample, str) or (sample is None and not _is_number(kind)):
         return pa.bool_() if pa.types.is_boolean(kind) and sample is None else pa.string()
     if pa.types.is_floating(kind):
         return pa.float64()
-    return None if pa.types.is_string(kind) or pa.types.is_binary(kind) else pa.int64()
+    if pa.types.is_string(kind):
+        return pa.int64() if isinstance(sample, int) else None  # the text of a fraction is not kept by the parser
+    return None if pa.types.is_binary(kind) else pa.int64()
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -12,8 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import repeat
 from operator import length_hint
@@ -23,13 +22,14 @@ from tablestore_engine.errors import LogError
 from tablestore_engine.log.client import SECONDS, log_errors, plain_producer, transactional_producer
 from tablestore_engine.log.envelope import Messages, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.log.topics import end_offsets
 
 HEADER = "tablestore-snapshot"
 _ABORT_SECONDS = 1.0
 _POLL_SECONDS = 0.5
 _FULL_SECONDS = 0.1
 _AT_ONCE = 2_000
-"""Messages between two moments in which other threads can run: the call for one message does not let them."""
+"""Messages between two moments in which other threads and signals have their turn."""
 
 
 class Publisher:
@@ -39,12 +39,12 @@ class Publisher:
         self._log = log
         self._producer = transactional_producer(log)
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
-            # Without a connection, the client waits half a second before it asks for the coordinator.
-            self._producer.list_topics(log.topic, timeout=SECONDS)
             self._producer.init_transactions(SECONDS)
 
-    def publish(self, snapshot: int, messages: Iterable[Messages]) -> int:
-        """Send the messages of a snapshot in one transaction. Returns how many there were.
+    def publish(self, snapshot: int, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
+        """Send the messages of a snapshot in one transaction. Returns how many there were, and the offsets behind them.
+
+        The offsets are read before the transaction ends: afterwards another writer may have sent its own messages.
 
         Raises:
             LogFencedError: another writer publishes to this topic.
@@ -56,13 +56,14 @@ class Publisher:
             try:
                 sent = send(self._producer, self._log, messages, [(HEADER, str(snapshot).encode())])
                 _flush(self._producer, what)
+                offsets = tuple(end_offsets(self._log))
                 self._producer.commit_transaction(SECONDS)
             except BaseException:
                 # Whoever publishes next ends the transaction otherwise.
                 with suppress(Exception):
                     self._producer.abort_transaction(_ABORT_SECONDS)
                 raise
-            return sent
+            return sent, offsets
 
     def close(self) -> None:
         """Drop messages that are not sent."""
@@ -84,7 +85,7 @@ def _flush(producer: Any, what: str) -> None:
 def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: Any, report: Any = None) -> int:
     """Pass messages to the client, which sends them on and reports on them. Returns how many there were."""
     count = 0
-    for part in _made_ahead(messages):
+    for part in messages:
         values = texts_as_bytes(part.values)
         keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(values)
         numbers = part.partitions.tolist()
@@ -101,16 +102,6 @@ def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers:
             producer.poll(_FULL_SECONDS if full else 0)
         count += done
     return count
-
-
-def _made_ahead(parts: Iterable[Messages]) -> Iterator[Messages]:
-    """The same; while one part is used, another thread makes the next."""
-    source = iter(parts)
-    with ThreadPoolExecutor(1, thread_name_prefix="tablestore-log") as pool:
-        coming = pool.submit(next, source, None)
-        while (part := coming.result()) is not None:
-            coming = pool.submit(next, source, None)
-            yield part
 
 
 def _taken(produce: Any, topic: str, columns: tuple[list[Any], list[Any], list[int]], same: tuple[Any, ...]) -> int:
@@ -158,7 +149,7 @@ def publisher_of(log: LogSettings) -> tuple[Publisher, bool]:
     made = Publisher(log)
     with _lock:
         while len(_open) >= _MOST_OPEN:
-            _open.pop(next(iter(_open))).close()
+            del _open[next(iter(_open))]  # another thread may use it
         _open[key] = made
     return made, False
 

@@ -26,14 +26,6 @@ class Chunk:
     offsets: tuple[int, ...]
 
 
-def read_until_end(log: LogSettings, offsets: Sequence[int]) -> Iterator[Chunk]:
-    """The committed messages from `offsets` up to the end that the topic has now."""
-    ends = end_offsets(log, committed=True)
-    starts = [*offsets, *[0] * (len(ends) - len(offsets))]
-    if any(start < end for start, end in zip(starts, ends, strict=True)):
-        yield from read_between(log, starts, ends)
-
-
 def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | None) -> Iterator[Chunk]:
     """The committed messages from `starts` up to `ends`; without them, for ever.
 
@@ -73,8 +65,11 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
 
 def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> int:
     """The newest snapshot of which the topic holds messages from `offsets` on; 0 for none."""
-    newest = 0
-    for chunk in read_until_end(log, offsets):
+    newest, ends = 0, end_offsets(log, committed=True)
+    starts = [*offsets, *[0] * (len(ends) - len(offsets))]
+    # A transaction takes two places or more: one place is the end of the transaction before.
+    starts = [end if end - start < 2 else start for start, end in zip(starts, ends, strict=True)]
+    for chunk in read_between(log, starts, ends) if starts != ends else ():
         for message in chunk.messages:
             newest = max(newest, snapshot_of(message))
     return newest

@@ -5,6 +5,7 @@ A name that begins with a dot is *hidden*: it is being built or being removed, a
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -214,10 +215,9 @@ class TablePaths:
         """The file that says by which build the table is being filled."""
         return self.side_file(f"build-{build_id}")
 
-    @property
-    def log_position(self) -> str:
-        """The file that says how far the log of the table is."""
-        return self.side_file("log-position")
+    def log_position(self, topic: str) -> str:
+        """The file that says how far the log of the table in a topic is. Names of topics are too long for files."""
+        return self.side_file(f"log-position-{hashlib.sha256(topic.encode()).hexdigest()[:16]}")
 
     @property
     def compaction_dir(self) -> str:

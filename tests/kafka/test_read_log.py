@@ -55,9 +55,9 @@ def test_an_old_position_gives_the_same_rows(logged):
     """A process that died after the publication did not note it: messages behind the note are read from the topic."""
     table = logged(bucket="2")
     upsert(table, (1, 1), (2, 2))
-    note = (table.io.read(table.paths.log_position),)
+    note = (table.io.read(table.paths.log_position(table.options.log_kafka_topic)),)
     upsert(table, (1, 5), (3, 3))
-    table.io.write(table.paths.log_position, *note)
+    table.io.write(table.paths.log_position(table.options.log_kafka_topic), *note)
     changes = told(table.read_log("full", normalize=True))
     assert sorted(changes[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
     assert state_after(changes) == {1: 5, 2: 2, 3: 3}

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import LogError
+from tablestore_engine.errors import LogError, SnapshotNotFound
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.changelog.arrow_changes import read_recorded
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.changelog.log_position import noted_position
 from tablestore_engine.operation.commit.change import LOG_SENT
 from tablestore_engine.operation.scan.scan import group_by_bucket
@@ -26,7 +28,6 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
 
-_NO_ROWS = ("COMPACT", "ANALYZE")
 _INSERT, _BEFORE, _DELETE = 0, 1, 3
 _log = logging.getLogger(__name__)
 
@@ -50,11 +51,13 @@ def send_before_commit(state: TableState, kind: str, entries: Sequence[ManifestE
 
 
 def _lags(state: TableState) -> bool:
-    """Whether the log lacks changes of earlier commits."""
+    """Whether the log lacks changes of earlier commits; also where that is not known any more."""
     latest = state.snapshots.latest()
-    noted = noted_position(state).snapshot
-    later = range(noted + 1, (latest.id if latest else 0) + 1)
-    return any(state.snapshots.load(number).commit_kind not in _NO_ROWS for number in later)
+    with suppress(LogError, SnapshotNotFound):  # publication after the commit says what is wrong
+        noted = noted_position(state).snapshot
+        later = range(noted + 1, (latest.id if latest else 0) + 1)
+        return any(state.snapshots.load(number).commit_kind not in NO_ROWS for number in later)
+    return True
 
 
 def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry]) -> list[int]:

@@ -1,8 +1,9 @@
 """How far a log is: a snapshot, and offsets of the topic behind the changes of that snapshot.
 
-The position is noted in a file of the table after each publication. The note may be old, because a process can die
-between the publication and the note, but it is never wrong: the messages of later snapshots are behind its offsets.
-Whoever publishes reads the topic from there first.
+The position is noted in a file of the table after each publication, one for each topic that the log has had. The note
+may be old: a process can die between the publication and the note, or be so slow that it overwrites a newer one. But
+the messages of all later snapshots are behind its offsets. So whoever publishes reads the topic from there first,
+unless the note is its own last one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import asdict, dataclass
 from tablestore_engine.errors import CorruptMetadataError, LogError, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.table_state import TableState
+
+ALL_ROWS = "all rows"
+"""The mark of a position in a topic that was made anew for a table with rows, and lacks all of them."""
 
 
 @dataclass(frozen=True)
@@ -26,22 +30,22 @@ class LogPosition:
 
     def fits(self, found: Snapshot) -> bool:
         """Whether a snapshot is the one of the position."""
-        return found.id == self.snapshot and self.mark in ("", mark_of(found))
+        return found.id == self.snapshot and self.mark in ("", found.mark)
 
-
-def mark_of(snapshot: Snapshot) -> str:
-    """What tells a snapshot from another one of the same number."""
-    return snapshot.mark
+    def precedes(self, found: Snapshot) -> bool:
+        """Whether the log lacks nothing but a snapshot, when it has that one."""
+        return found.id == self.snapshot + 1 and self.mark != ALL_ROWS
 
 
 def note_position(state: TableState, position: LogPosition) -> None:
     """Store a position."""
-    state.io.write(state.paths.log_position, json.dumps(asdict(position)).encode())
+    state.io.write(state.paths.log_position(position.topic), json.dumps(asdict(position)).encode())
 
 
 def noted_position(state: TableState) -> LogPosition:
-    """The position that was stored last. Raises LogError when there is none, CorruptMetadataError."""
-    path = state.paths.log_position
+    """The position in the table's topic that was stored last. Raises LogError when there is none,
+    CorruptMetadataError."""
+    path = state.paths.log_position(state.options.log_kafka_topic or "")
     try:
         found = json.loads(state.io.read(path))
         return LogPosition(str(found["topic"]), int(found["snapshot"]), str(found["mark"]), tuple(found["offsets"]))
@@ -53,6 +57,11 @@ def noted_position(state: TableState) -> LogPosition:
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise CorruptMetadataError(path, str(error)) from None
+
+
+def forget_position(state: TableState, topic: str) -> None:
+    """Remove the note of a topic that the log does not have any more."""
+    state.io.delete(state.paths.log_position(topic))
 
 
 def restart_hint(state: TableState) -> str:

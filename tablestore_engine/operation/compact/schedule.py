@@ -22,6 +22,7 @@ from tablestore_engine.metadata.compaction_plan import (
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
@@ -35,7 +36,6 @@ from tablestore_engine.table_state import TableState
 STRATEGIES = ("minor", "full")
 KEPT_PLANS = 100
 """The number of finished plans that stay on the timeline."""
-_MAINTENANCE = ("COMPACT", "ANALYZE")
 _ATTEMPTS = 20
 
 
@@ -105,7 +105,7 @@ def enough_commits(kinds: Iterable[str | None], most: int, wanted: int) -> bool:
             break
         if kind is None:
             return count + most - seen >= wanted
-        count += kind not in _MAINTENANCE
+        count += kind not in NO_ROWS
     return count >= wanted
 
 

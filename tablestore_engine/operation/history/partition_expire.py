@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -149,7 +150,7 @@ def expire_when_due(state: TableState, now_millis: int) -> list[str]:
     if retention is None or latest is None:
         return []
     try:
-        while latest.commit_kind in ("COMPACT", "ANALYZE"):  # what a write leaves behind it
+        while latest.commit_kind in NO_ROWS:  # what a write leaves behind it
             latest = state.snapshots.load(latest.id - 1)
         before = state.snapshots.load(latest.id - 1).time_millis
     except SnapshotNotFound:

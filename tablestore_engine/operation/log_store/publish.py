@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,10 +27,10 @@ from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
-from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, ChangeRange, plan_changes
+from tablestore_engine.operation.changelog.change_plan import NO_ROWS, AllRows, ChangePlan, ChangeRange, plan_changes
 from tablestore_engine.operation.changelog.log_position import (
+    ALL_ROWS,
     LogPosition,
-    mark_of,
     note_position,
     noted_position,
     restart_hint,
@@ -41,10 +42,20 @@ from tablestore_engine.table_state import TableState
 
 CONSUMER = "tablestore-log"
 _INSERT, _DELETE = 0, 3
-_NO_ROWS = ("COMPACT", "ANALYZE")
 _ATTEMPTS = 5
 _PAUSE_SECONDS = 30.0
 _down_until: dict[str, float] = {}
+
+
+class _Ours:
+    """What this process knows of a topic: who publishes to it now, and the position that it published last."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self.reached: LogPosition | None = None
+
+
+_topics: dict[tuple[str, str], _Ours] = {}
 
 
 @dataclass(frozen=True)
@@ -95,9 +106,36 @@ def publish_log(state: TableState) -> Published:
         LogError: the brokers cannot be reached, or the log and the table no longer fit each other.
     """
     log = _log_of(state)
+    ours = _ours(log)
+    with ours.turn:
+        return _published(state, log, ours)
+
+
+def restart_log(state: TableState) -> Published:
+    """Make the topic of a table anew, with all rows of the latest snapshot as inserted ones. Raises LogError.
+
+    If the process dies, the next publication goes on: that all rows are missing is noted before one of them is sent.
+    """
+    log = _log_of(state)
+    ours = _ours(log)
+    with ours.turn:
+        forget_publisher(log)
+        publisher_of(log)  # nobody else publishes to the topic that goes
+        forget_publisher(log)
+        delete_topic(log)
+        create_topic(log)
+        note_position(state, LogPosition(log.topic, mark=ALL_ROWS if state.snapshots.latest() else ""))
+        return _published(state, log, ours)
+
+
+def _ours(log: LogSettings) -> _Ours:
+    return _topics.setdefault((log.servers, log.topic), _Ours())
+
+
+def _published(state: TableState, log: LogSettings, ours: _Ours) -> Published:
     for attempt in range(_ATTEMPTS):
         try:
-            done = _publish(state, log)
+            done = _publish(state, log, ours)
             if CONSUMER in consumers(state.io, state.paths):
                 delete_consumer(state.io, state.paths, CONSUMER)
             return done
@@ -112,21 +150,6 @@ def publish_log(state: TableState) -> Published:
     raise AssertionError("unreachable")
 
 
-def restart_log(state: TableState) -> Published:
-    """Make the topic of a table anew, with all rows of the latest snapshot as inserted ones. Raises LogError."""
-    log = _log_of(state)
-    forget_publisher(log)
-    delete_topic(log)
-    create_topic(log)
-    note_position(state, LogPosition(log.topic))
-    latest = state.snapshots.latest()
-    publisher, _ = publisher_of(log)
-    done = _Progress(state, log, LogPosition(log.topic))
-    if latest is not None:
-        done.publish(publisher, None, latest)
-    return done.result()
-
-
 def _log_of(state: TableState) -> LogSettings:
     log = settings_of(state.schema)
     if log is None:
@@ -134,26 +157,30 @@ def _log_of(state: TableState) -> LogSettings:
     return log
 
 
-def _publish(state: TableState, log: LogSettings) -> Published:
+def _publish(state: TableState, log: LogSettings, ours: _Ours) -> Published:
     latest, noted = state.snapshots.latest(), noted_position(state)
     if latest is None or (noted.snapshot == latest.id and noted.fits(latest)):
         return Published(0, 0, noted.snapshot)
     publisher, known = publisher_of(log)
-    position = noted_position(state) if known else _in_topic(state, log, noted_position(state))
-    progress = _Progress(state, log, position)
+    if known and noted == ours.reached:
+        position = noted
+    else:
+        noted = noted_position(state)
+        position = _in_topic(state, log, noted)
+    progress = _Progress(state, log, position, noted)
     before = _last_published(state, position)
-    for snapshot in _later(state, position.snapshot, latest.id):
+    lacking = iter([latest]) if position.mark == ALL_ROWS else _later(state, position.snapshot, latest.id)
+    for snapshot in lacking:
         progress.publish(publisher, before, snapshot)
         before = snapshot
     progress.note()
+    ours.reached = progress.position
     return progress.result()
 
 
 def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPosition:
     """The position after what a process published that died before it could note it."""
-    if noted.topic != log.topic:
-        raise LogError(f"The log of table {state.name} was in topic '{noted.topic}'.", hint=restart_hint(state))
-    ends = end_offsets(log)
+    ends = end_offsets(log, committed=True)  # not behind what another one is publishing
     if len(ends) < len(noted.offsets) or any(a < b for a, b in zip(ends, noted.offsets, strict=False)):
         raise LogError(
             f"Topic '{log.topic}' was made anew: it lacks messages that were published.", hint=restart_hint(state)
@@ -168,9 +195,7 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
             f"Topic '{log.topic}' has changes of snapshot {newest}, which table {state.name} does not have.",
             hint=restart_hint(state),
         ) from None
-    position = LogPosition(log.topic, newest, mark_of(found), tuple(ends))
-    note_position(state, position)
-    return position
+    return LogPosition(log.topic, newest, found.mark, tuple(ends))
 
 
 def _last_published(state: TableState, position: LogPosition) -> Snapshot | None:
@@ -200,41 +225,43 @@ def _later(state: TableState, after: int, last: int) -> Iterator[Snapshot]:
 class _Progress:
     """Publishes one snapshot after the other, and notes how far it came."""
 
-    def __init__(self, state: TableState, log: LogSettings, position: LogPosition) -> None:
+    def __init__(self, state: TableState, log: LogSettings, position: LogPosition, noted: LogPosition) -> None:
         self._state = state
         self._log = log
-        self._position = self._noted = position
+        self.position = position
+        self._noted = noted
         self._snapshots = self._messages = 0
 
     def publish(self, publisher: Publisher, before: Snapshot | None, snapshot: Snapshot) -> None:
         """Send what changed between two snapshots, if that is anything, and note the position behind it."""
-        offsets, sent = self._position.offsets, (snapshot.properties or {}).get(LOG_SENT)
-        if sent is not None:
+        offsets, sent = self.position.offsets, (snapshot.properties or {}).get(LOG_SENT)
+        follows = self.position.precedes(snapshot)  # if not, it stands for others that have expired
+        if sent is not None and follows:
             # Its rows are in the topic, behind these offsets; they may be there twice.
             offsets = tuple(int(one) for one in sent.split(","))
-            self._position = LogPosition(self._log.topic, snapshot.id, mark_of(snapshot), offsets)
+            self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
             return
-        messages = self._messages_between(before, snapshot) if _tells(snapshot) else iter(())
+        messages = self._messages_between(before, snapshot) if _tells(snapshot) or not follows else iter(())
         first = next(messages, None)
         if first is not None:
             if self._log.partitions > len(offsets):
                 grow_topic(self._log)
-            self._messages += publisher.publish(snapshot.id, itertools.chain([first], messages))
+            sent_now, offsets = publisher.publish(snapshot.id, itertools.chain([first], messages))
+            self._messages += sent_now
             self._snapshots += 1
-            offsets = tuple(end_offsets(self._log))
-        self._position = LogPosition(self._log.topic, snapshot.id, mark_of(snapshot), offsets)
+        self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
         if first is not None:
             self.note()
 
     def note(self) -> None:
-        """Store the position."""
-        if self._position != self._noted:
-            note_position(self._state, self._position)
-            self._noted = self._position
+        """Store the position, unless another process, which publishes now, stored its own meanwhile."""
+        if self.position != self._noted and noted_position(self._state) == self._noted:
+            note_position(self._state, self.position)
+            self._noted = self.position
 
     def result(self) -> Published:
         """What was done."""
-        return Published(self._snapshots, self._messages, self._position.snapshot)
+        return Published(self._snapshots, self._messages, self.position.snapshot)
 
     def _messages_between(self, before: Snapshot | None, after: Snapshot) -> Iterator[Messages]:
         for state, changes in _changes(self._state, before, after):
@@ -243,7 +270,7 @@ class _Progress:
 
 
 def _tells(snapshot: Snapshot) -> bool:
-    return snapshot.commit_kind not in _NO_ROWS and UNTRACKED not in (snapshot.properties or {})
+    return snapshot.commit_kind not in NO_ROWS and UNTRACKED not in (snapshot.properties or {})
 
 
 def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, RowChanges]]:
@@ -252,6 +279,8 @@ def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Ite
     Of a table that was replaced by another one, all rows are deleted and all others inserted.
     """
     now = state.with_schema(state.schemas.load(after.schema_id))
+    if before is not None and now.options.log_kafka_topic != state.options.log_kafka_topic:
+        return  # of a table with another log, that was written to while it was replaced
     if before is not None and not state.schemas.descends(after.schema_id, before.schema_id):
         past = state.with_schema(state.schemas.load(before.schema_id))
         told = settings_of(past.schema)

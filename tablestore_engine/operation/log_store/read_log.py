@@ -36,14 +36,6 @@ class LogStart:
     offsets: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class LogBatch:
-    """Changed rows with `_row_kind` first, and where a reader goes on that has used them."""
-
-    rows: pa.RecordBatch
-    next: LogStart
-
-
 def start_of(state: TableState, scan: str | None = None, millis: int | None = None) -> LogStart:
     """Where a reader of the log begins.
 
@@ -72,8 +64,8 @@ def start_of(state: TableState, scan: str | None = None, millis: int | None = No
 
 def read_log(
     state: TableState, start: LogStart, *, follow: bool = False, normalize: bool = False
-) -> Iterator[LogBatch]:
-    """The rows of the snapshot, as inserted ones, then the changes behind the offsets.
+) -> Iterator[pa.RecordBatch]:
+    """The rows of the snapshot, as inserted ones, then the changes behind the offsets; `_row_kind` first.
 
     Args:
         state: the table.
@@ -91,15 +83,15 @@ def read_log(
         for rows in _rows_at(state, start.snapshot):
             if held is not None:
                 held.hold(rows)
-            yield LogBatch(_kinded(rows, np.full(len(rows), _INSERT, np.int8)), start)
+            yield _kinded(rows, np.full(len(rows), _INSERT, np.int8))
     elif held is not None:
-        start = _warm(state, held, start)
+        _warm(state, held, start)
     for chunk in read_between(log, _padded(start.offsets, log), ends):
         rows, kinds = _changes(state, log, chunk, start.snapshot)
         if held is not None:
             rows, kinds = held.normalized(rows, kinds)
         if follow or rows.num_rows:
-            yield LogBatch(_kinded(rows, kinds), LogStart(0, chunk.offsets))
+            yield _kinded(rows, kinds)
 
 
 def _log_of(state: TableState) -> LogSettings:
@@ -124,7 +116,7 @@ def _rows_at(state: TableState, snapshot: int) -> Iterator[pa.RecordBatch]:
     yield from read_rows(state, plan_scan(state, found), state.schema.field_names)
 
 
-def _warm(state: TableState, held: Normalizer, start: LogStart) -> LogStart:
+def _warm(state: TableState, held: Normalizer, start: LogStart) -> None:
     """Hold the rows that the table had at the offsets of a reader that begins later."""
     log, position = _log_of(state), noted_position(state)
     if position.snapshot:
@@ -134,7 +126,6 @@ def _warm(state: TableState, held: Normalizer, start: LogStart) -> LogStart:
     if any(a < b for a, b in zip(begin, end, strict=True)):
         for chunk in read_between(log, begin, end):
             held.normalized(*_changes(state, log, chunk, position.snapshot))
-    return start
 
 
 def _changes(

@@ -236,6 +236,39 @@ def test_new_columns_are_named_with_their_types(name):
     assert told(name, message).new_columns == {}
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "parsed", "parses"),
+    [
+        (pa.map_(pa.string(), pa.int32()), [{"a": 1}] * 4096, 4096, 0),
+        (pa.string(), [12, *["x"] * 4095], 16, 18),
+        (pa.string(), [12, "x"] * 2048, 4096, 511),
+        (pa.string(), [12] * 4096, 0, 1),
+        (pa.string(), [*["x"] * 4095, True], 16, 18),
+    ],
+)
+def test_few_messages_are_parsed_one_by_one_and_none_twice(monkeypatch, kind, values, parsed, parses):
+    lines, alone, together = [{"id": n, "v": value} for n, value in enumerate(values)], [], []
+    read, loads = pa.json.read_json, json.loads
+    monkeypatch.setattr(pa.json, "read_json", lambda *given, **more: together.append(1) or read(*given, **more))
+    monkeypatch.setattr(json, "loads", lambda *given, **more: (alone.append(more), loads(*given, **more))[1])
+    found = told("json", *lines, wanted=Wanted(pa.schema([("id", pa.int32()), ("v", kind)]), ("id",)))
+    assert found.rows.num_rows == 4096 and not found.bad
+    assert sum(bool(one) for one in alone) == parsed, "without the samples"
+    assert len(together) <= parses, "halves of halves, down to a few"
+    expected = [
+        list(one.items()) if isinstance(one, dict) else one if one == "x" else json.dumps(one) for one in values
+    ]
+    assert found.rows.column("v").to_pylist() == expected
+
+
+def test_a_text_that_is_no_unicode_is_bad_by_itself():
+    wanted = Wanted(pa.schema([("id", pa.int32()), ("m", pa.map_(pa.string(), pa.int8()))]), ("id",))
+    lines = [b'{"id": %d, "m": {"%s": 1}}' % (n, rb"\ud800" if n == 5 else b"a") for n in range(9)]
+    found = told("json", *lines, b"{", b'{"id": 10, "m": {"a": 300}}', wanted=wanted)
+    assert sorted(one.position for one in found.bad) == [5, 9, 10]
+    assert found.rows.column("id").to_pylist() == [0, 1, 2, 3, 4, 6, 7, 8]
+
+
 def test_what_a_log_publishes_is_read_again():
     values = {
         "id": pa.array([1, 2], pa.int32()),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -59,12 +57,3 @@ def test_a_full_buffer_is_an_error_after_a_while(monkeypatch):
     monkeypatch.setattr(producer, "SECONDS", 0.0)
     with pytest.raises(LogError, match="took no message for 0 s"):
         send(Client(0), LOG, parts(2), None)
-
-
-def test_an_error_of_the_source_is_the_same(monkeypatch):
-    def failing():
-        raise ValueError("ill")
-        yield
-
-    with pytest.raises(ValueError, match="ill"):
-        send(Client(9), LOG, chain(parts(1), failing()), None)

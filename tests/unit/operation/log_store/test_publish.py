@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 import pytest
@@ -10,8 +9,7 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_
 
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
-from tablestore_engine.log.envelope import texts_as_bytes
-from tablestore_engine.operation.changelog.log_position import noted_position
+from tablestore_engine.operation.changelog.log_position import note_position, noted_position
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.log_store import publish
 from tablestore_engine.operation.log_store.publish import CONSUMER, publish_log
@@ -19,38 +17,6 @@ from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.consumers import consumers
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
-
-
-class Topic:
-    """What was published: (snapshot, operations by key); `fails` are errors of the next publications."""
-
-    def __init__(self):
-        self.transactions, self.fails = [], []
-
-    def publish(self, snapshot, messages):
-        if self.fails:
-            raise self.fails.pop(0)
-        told = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
-        self.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
-        return len(told)
-
-    def newest(self, log, offsets):
-        return max((snapshot for snapshot, _ in self.transactions), default=0)
-
-    def take(self):
-        return [(snapshot, sorted(told)) for snapshot, told in self.transactions]
-
-
-@pytest.fixture
-def topic(monkeypatch):
-    found = Topic()
-    monkeypatch.setattr(log_topics, "create_topic", lambda log: None)
-    monkeypatch.setattr(publish, "publisher_of", lambda log: (found, False))
-    monkeypatch.setattr(publish, "newest_snapshot", found.newest)
-    monkeypatch.setattr(publish, "end_offsets", lambda log: [len(found.transactions)] * log.partitions)
-    monkeypatch.setattr(publish, "grow_topic", lambda log: None)
-    publish._down_until.clear()
-    return found
 
 
 def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
@@ -96,9 +62,9 @@ def test_what_was_not_published_comes_with_the_next_commit_in_order(tmp_path, to
 def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
-    note = table.io.read(table.paths.log_position)
+    note = noted_position(table.state)
     table.write(keyed_arrow(2, 1))
-    table.io.write(table.paths.log_position, note)
+    note_position(table.state, note)
     assert publish_log(table.state).snapshots == 0
     assert noted_position(table.state).snapshot == 2, "it is noted now"
     table.write(keyed_arrow(3, 1))
@@ -136,7 +102,8 @@ def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
 def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
-    topic.transactions.append((9, []))
+    topic.places += [9, None]
+    topic.publishers.clear()
     table.write(keyed_arrow(2, 2))
     with pytest.raises(LogError, match=r"snapshot 9, which table default\.t does not have.*restart => true"):
         publish_log(table.state)

@@ -1,0 +1,97 @@
+"""A Kafka topic that is a list, with offsets, ends of transactions, and publishers: the newest fences the others."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+
+from tablestore_engine.catalog import log_topics
+from tablestore_engine.errors import LogFencedError
+from tablestore_engine.log.envelope import texts_as_bytes
+from tablestore_engine.operation.log_store import publish
+
+_END = None
+
+
+class Topic:
+    """What was published: (snapshot, operations by key); `fails` are errors of the next publications.
+
+    `before_end` and `after_end` are called by each publication, before and after its transaction ends.
+    """
+
+    def __init__(self):
+        self.transactions, self.places, self.fails = [], [], []
+        self.newest_publisher = None
+        self.publishers = {}
+        self.process, self._known = "this", {}
+        self.before_end = self.after_end = lambda: None
+
+    def publisher_of(self, log):
+        found = self.publishers.get(self.process)
+        if found is not None:
+            return found, True
+        self.newest_publisher = self.publishers[self.process] = _Publisher(self)
+        return self.newest_publisher, False
+
+    def forget_publisher(self, log):
+        self.publishers.pop(self.process, None)
+
+    def newest(self, log, offsets):
+        return max((one or 0 for one in self.places[offsets[0] if offsets else 0 :]), default=0)
+
+    def end_offsets(self, log, *, committed=False):
+        return [len(self.places), *[0] * (log.partitions - 1)]
+
+    def delete(self, log=None):
+        self.places.clear()
+        self.transactions.clear()
+
+    def take(self):
+        return [(snapshot, sorted(told)) for snapshot, told in self.transactions]
+
+    @contextmanager
+    def another_process(self, name="other"):
+        """The block is run by another process: it knows nothing of this one's publishers."""
+        before = self.process
+        self._enter(name)
+        try:
+            yield
+        finally:
+            self._enter(before)
+
+    def _enter(self, name):
+        self._known[self.process] = publish._topics
+        publish._topics = self._known.get(name, {})
+        self.process = name
+
+    def replace_kafka(self, monkeypatch):
+        monkeypatch.setattr(log_topics, "create_topic", lambda log: None)
+        monkeypatch.setattr(log_topics, "delete_topic", lambda log: None)
+        monkeypatch.setattr(publish, "create_topic", lambda log: None)
+        monkeypatch.setattr(publish, "delete_topic", self.delete)
+        monkeypatch.setattr(publish, "publisher_of", self.publisher_of)
+        monkeypatch.setattr(publish, "forget_publisher", self.forget_publisher)
+        monkeypatch.setattr(publish, "newest_snapshot", self.newest)
+        monkeypatch.setattr(publish, "end_offsets", self.end_offsets)
+        monkeypatch.setattr(publish, "grow_topic", lambda log: None)
+        monkeypatch.setattr(publish, "_topics", {})
+
+
+class _Publisher:
+    def __init__(self, topic):
+        self._topic = topic
+
+    def publish(self, snapshot, messages):
+        topic = self._topic
+        if topic.fails:
+            raise topic.fails.pop(0)
+        told = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
+        topic.before_end()
+        if topic.newest_publisher is not self:
+            raise LogFencedError("fenced")
+        topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
+        topic.places += [snapshot] * len(told)
+        offsets = (len(topic.places),)
+        topic.places.append(_END)
+        topic.after_end()
+        return len(told), offsets

@@ -1,0 +1,16 @@
+"""A topic without brokers."""
+
+from __future__ import annotations
+
+import pytest
+from support.fake_topic import Topic
+
+from tablestore_engine.operation.log_store import publish
+
+
+@pytest.fixture
+def topic(monkeypatch):
+    found = Topic()
+    found.replace_kafka(monkeypatch)
+    publish._down_until.clear()
+    return found
