@@ -76,7 +76,7 @@ test-unit: $(VENV)/.dev  ## Run the unit tests only
 	$(PY) -m pytest tests/unit $(PYTEST)
 
 .PHONY: test-functional
-test-functional: $(VENV)/.dev  ## Run the engine on Spark, the adapter, and dbt's own suites
+test-functional: $(VENV)/.dev  ## Run the adapter through dbt, with dbt's own suites
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/functional $(PYTEST)
 

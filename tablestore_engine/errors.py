@@ -8,6 +8,7 @@
     │   ├── PrimaryKeyError            null, duplicate or missing key values
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
+    │   ├── CommitIdentityError        the identity of a write is not one, or its outcome is not known
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
     │   ├── CastError                  a stored value cannot be cast to the present type of its column
     │   ├── SqlError                   a statement that cannot be run
@@ -22,7 +23,8 @@
     │   ├── DependencyError            dropping something that others read
     │   └── ReadOnlyError              writing to a view
     ├── ConflictError                  another commit won; nothing of this one is visible; **retryable**
-    │   └── CommitTimeoutError         … until the time of the commit was over
+    │   ├── CommitTimeoutError         … until the time of the commit was over
+    │   └── ConsumedElsewhereError     … which used changes that this one was computed from
     ├── CommitOutcomeUnknownError      the commit may or may not be visible: remove nothing, check first
     ├── CorruptFileError               a file of a table is damaged; names the file and the table
     │   ├── CorruptMetadataError       … a metadata file

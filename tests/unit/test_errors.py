@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import pickle
+import re
 
 import pytest
 
@@ -16,6 +17,17 @@ OF_PATHS = (errors.CorruptFileError, errors.StorageError)
 
 def make(kind):
     return kind("/t/f", "gone", hint="Look.") if issubclass(kind, OF_PATHS) else kind("Wrong.", hint="Look.")
+
+
+def test_the_drawing_shows_every_error():
+    drawn = set(re.findall(r"\w+", errors.__doc__))
+    assert [one.__name__ for one in ALL if one.__name__ not in drawn] == []
+
+
+def test_the_drawing_shows_no_other_error():
+    tree = [line for line in errors.__doc__.splitlines() if line.strip().startswith(("│", "├", "└"))]
+    drawn = {name for line in tree for name in re.findall(r"\b[A-Z]\w*(?:Error|Found|Exists|Problem)\b", line)}
+    assert drawn <= {one.__name__ for one in ALL}
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda one: one.__name__)

@@ -57,7 +57,7 @@ __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
 
 @dataclass(frozen=True)
 class Committer:
-    """Commits to one table. `new_id`, `now_millis`, `sleep` and `random` are passed in so that a run replays."""
+    """Commits to one table. `new_id`, `now_millis`, `sleep` and `jitter` are passed in so that a run replays."""
 
     state: TableState
     now_millis: Callable[[], int] = clock.now_millis

@@ -1,6 +1,5 @@
 """What a write is going to do, before it sees rows: intent, job, sequence number, and the buckets of keys.
 
 `bucket_filling` decides which bucket a new key gets, `dynamic_bucket` keeps the index from keys to buckets. Knows
-`commit`,
-`scan` and `files`.
+`commit` and what lies below it.
 """

@@ -2,6 +2,7 @@
 
 Knows nothing of tables. The only room that reaches below PySpark's public API, because that API can neither take a JVM
 that was started from a class archive (ADR 0005) nor say whose session runs. It uses the environment that
-`pyspark.java_gateway` reads, `SparkContext._gateway` and `_active_spark_context`, `SparkSession._sc`, and, over Spark
-Connect, `client._builder`. All other rooms use the public API alone, so they also work over Spark Connect.
+`pyspark.java_gateway` reads, `SparkContext._gateway`, `_active_spark_context`, `_jvm` and `_jsc`, `SparkSession._sc`,
+and, over Spark Connect, `client._builder`. All other rooms use the public API, so they also work over Spark Connect;
+`write.workers` looks at `_sc` only to see whether the session runs in this process.
 """

@@ -1,4 +1,4 @@
 """A DataFrame into data files: alignment of columns, buckets, tasks, keys that cross partitions.
 
-Knows `read`, which looks up keys. Commits nothing.
+Knows `scan` and what lies below it. Commits nothing.
 """

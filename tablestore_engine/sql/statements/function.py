@@ -11,7 +11,7 @@ from tablestore_engine.sql.statements.statement import Statement, TableName
 
 @dataclass(frozen=True, kw_only=True)
 class CreateFunction(Statement):
-    """CREATE [OR REPLACE] [AGGREGATE] FUNCTION with a body in SQL or Python. See `metadata.function`."""
+    """CREATE [OR REPLACE] [AGGREGATE] FUNCTION with a body in SQL or Python. See `metadata.warehouse.function`."""
 
     function: TableName
     parameters: tuple[Parameter, ...]
