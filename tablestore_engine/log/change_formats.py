@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.log.json_records import BadRecord, Records, parse_records, samples
-from tablestore_engine.log.json_values import fit, wire_fields
+from tablestore_engine.log.json_values import fit, member_units, units_of, wire_fields
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 _SKIP = -1
@@ -125,6 +125,7 @@ def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
 def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) -> Decoded:
     found = list(samples(values))
     wrapped = bool(found) and isinstance(found[0].get("payload"), dict)
+    units = units_of(found[0].get("schema")) if wrapped else None
     if wrapped:
         found = [one["payload"] for one in found if isinstance(one.get("payload"), dict)]
     after_fields = _wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
@@ -153,7 +154,7 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
         columns = []
         for column in (form.after, form.before, form.kind):
             given = _whole(table.column(column)) if envelope is None else _of_struct(envelope, column)
-            columns.append(fit(given, target.field(column).type))
+            columns.append(fit(given, target.field(column).type, member_units(units, column)))
         if wanted.new_columns:
             given = _whole(table.column(form.after)) if envelope is None else _of_struct(envelope, form.after)
             new.update(_unknown(given.type.value_type if form.in_list else given.type, wanted.schema))
@@ -161,7 +162,7 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
 
     inside = "payload" if wrapped else None
     readable = None if after_fields is None else schema
-    records = parse_records(values, readable, target, finish, infer=wanted.new_columns, inside=inside)
+    records = parse_records(values, readable, target, finish, infer=wanted.new_columns, inside=inside, units=units)
     return _unfolded(form, name, records, wanted, new)
 
 

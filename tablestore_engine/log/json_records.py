@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json
 
-from tablestore_engine.log.json_values import fit, members
+from tablestore_engine.log.json_values import Units, fit, member_units, members
 
 _BLOCK = 1 << 28
 SAMPLED = 100
@@ -62,6 +62,7 @@ def parse_records(
     *,
     infer: bool = False,
     inside: str | None = None,
+    units: Units = None,
 ) -> Records:
     """The records of JSON objects.
 
@@ -72,9 +73,11 @@ def parse_records(
         wanted: the types of the columns in the end.
         finish: makes columns of these types of those that were read; raises ArrowInvalid.
         infer: whether to read columns that `schema` does not name.
+        units: the units of times in them.
         inside: the field that may hold the record, in a record that is read by itself.
     """
     parser = _Parser(values, schema, wanted, finish, infer=infer, inside=inside)
+    parser.units = units
     if schema is not None:
         parser.parse(0, len(values))
     else:
@@ -102,6 +105,7 @@ class _Parser:
         self._wanted = wanted
         self._finish = finish
         self._inside = inside
+        self.units: Units = None
         self._refused_records = 0
         self.tables: list[pa.Table] = []
         self.positions: list[npt.NDArray[np.int64]] = []
@@ -171,10 +175,10 @@ class _Parser:
             raise TypeError("it is no JSON object")
         held = found.get(self._inside) if self._inside else None
         given = members(held if isinstance(held, dict) else found, self._wanted)
-        return [lenient(value, field.type) for field, value in given]
+        return [lenient(value, field.type, member_units(self.units, field.name)) for field, value in given]
 
 
-def lenient(value: Any, kind: pa.DataType) -> Any:
+def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
     """A value of Python's JSON parser, where numbers with a fraction are texts, as one that Arrow takes for a type.
 
     Raises ValueError, TypeError, ArrowInvalid.
@@ -183,13 +187,15 @@ def lenient(value: Any, kind: pa.DataType) -> Any:
         return None
     if pa.types.is_struct(kind):
         _expect(value, dict, kind)
-        return {field.name: lenient(one, field.type) for field, one in members(value, kind)}
+        return {
+            field.name: lenient(one, field.type, member_units(units, field.name)) for field, one in members(value, kind)
+        }
     if pa.types.is_map(kind):
         _expect(value, dict, kind)
         return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
     if pa.types.is_list(kind):
         _expect(value, list, kind)
-        return [lenient(one, kind.value_type) for one in value]
+        return [lenient(one, kind.value_type, units) for one in value]
     if pa.types.is_string(kind):
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, (dict, list)):
@@ -203,7 +209,7 @@ def lenient(value: Any, kind: pa.DataType) -> Any:
         return value
     # The casts of whole columns, for a column of one value.
     given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
-    return fit(given, kind)[0].as_py()
+    return fit(given, kind, units)[0].as_py()
 
 
 def _bad(position: int, error: Exception) -> BadRecord:

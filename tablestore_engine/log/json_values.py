@@ -18,7 +18,37 @@ from tablestore_engine.log.json_text import ALPHABET
 
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 _DAY_MILLIS = 86_400_000
-_MILLIS_BELOW, _MICROS_BELOW = 10**14, 10**17
+_BOUNDS = {"ms": (0, 10**14), "us": (10**14, 10**17), "ns": (10**17, 2**63)}
+_PER_MILLI = {"ms": 1, "us": 1000, "ns": 10**6}
+_UNITS = {
+    "io.debezium.time.Timestamp": "ms",
+    "io.debezium.time.MicroTimestamp": "us",
+    "io.debezium.time.NanoTimestamp": "ns",
+    "io.debezium.time.Time": "ms",
+    "io.debezium.time.MicroTime": "us",
+    "io.debezium.time.NanoTime": "ns",
+    "org.apache.kafka.connect.data.Timestamp": "ms",
+    "org.apache.kafka.connect.data.Time": "ms",
+}
+Units = Mapping[str, Any] | str | None
+"""The unit of numbers that are times; of a record, by the names of its fields. None: its size tells it."""
+
+
+def units_of(schema: Any) -> Units:
+    """The units of times that the schema inside of a message names (Kafka Connect, Debezium)."""
+    if not isinstance(schema, dict):
+        return None
+    named = _UNITS.get(str(schema.get("name")))
+    if named or "items" in schema:
+        return named or units_of(schema["items"])
+    fields = schema.get("fields")
+    inner = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    return {str(one.get("field")).lower(): units_of(one) for one in inner} or None
+
+
+def member_units(units: Units, name: str) -> Units:
+    """The units of a field of a record."""
+    return units.get(name.lower()) if isinstance(units, Mapping) else None
 
 
 def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
@@ -80,7 +110,7 @@ def members(record: Mapping[str, Any], fields: Iterable[pa.Field]) -> Iterator[t
         yield field, in_any_case.get(field.name.lower()) if exact is None else exact
 
 
-def fit(values: pa.Array, kind: pa.DataType) -> pa.Array:
+def fit(values: pa.Array, kind: pa.DataType, units: Units = None) -> pa.Array:
     """Values as they were read, in the type of the table. Raises ArrowInvalid."""
     given = values.type
     if given == kind:
@@ -95,32 +125,32 @@ def fit(values: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_string(given) and pa.types.is_binary(kind):
         return from_base64(values)
     if pa.types.is_integer(given) and pa.types.is_temporal(kind):
-        return _from_number(values, kind)
+        return _from_number(values, kind, units if isinstance(units, str) else None)
     if pa.types.is_list(kind):
-        return _list(values, kind)
+        return _list(values, kind, units)
     if pa.types.is_struct(kind):
-        return _struct(values, kind)
+        return _struct(values, kind, units)
     return values.cast(kind)
 
 
-def _list(values: pa.ListArray, kind: pa.ListType) -> pa.Array:
+def _list(values: pa.ListArray, kind: pa.ListType, units: Units) -> pa.Array:
     start, end = values.offsets[0].as_py(), values.offsets[-1].as_py()
-    inner = fit(values.values.slice(start, end - start), kind.value_type)
+    inner = fit(values.values.slice(start, end - start), kind.value_type, units)
     offsets = pc.subtract(values.offsets, pa.scalar(start, values.offsets.type))
     return pa.ListArray.from_arrays(offsets, inner, kind, mask=values.is_null())
 
 
-def _struct(values: pa.StructArray, kind: pa.StructType) -> pa.Array:
+def _struct(values: pa.StructArray, kind: pa.StructType, units: Units) -> pa.Array:
     if not kind.num_fields:
         return pa.nulls(len(values), kind)
     given = [one.name for one in values.type]
-    inner = [_member(values, _spellings(given, one.name), one.type) for one in kind]
+    inner = [_member(values, _spellings(given, one.name), one.type, member_units(units, one.name)) for one in kind]
     return pa.StructArray.from_arrays(inner, fields=list(kind), mask=values.is_null())
 
 
-def _member(values: pa.StructArray, names: list[str], kind: pa.DataType) -> pa.Array:
+def _member(values: pa.StructArray, names: list[str], kind: pa.DataType, units: Units) -> pa.Array:
     """A field that the records spell in these ways: the first that is no null."""
-    found = [fit(pc.struct_field(values, name), kind) for name in names]
+    found = [fit(pc.struct_field(values, name), kind, units) for name in names]
     return pc.coalesce(*found) if found else pa.nulls(len(values), kind)
 
 
@@ -133,15 +163,33 @@ def _instants(texts: pa.Array, kind: pa.TimestampType) -> pa.Array:
     return with_zone.cast(pa.timestamp(kind.unit, "UTC")).cast(kind)
 
 
-def _from_number(values: pa.Array, kind: pa.DataType) -> pa.Array:
+def _from_number(values: pa.Array, kind: pa.DataType, unit: str | None) -> pa.Array:
+    """Numbers as times. Without a unit each value is taken by its own size, whatever the others are."""
     if pa.types.is_date(kind):
         return values.cast(pa.int32()).cast(kind)
-    largest = pc.max(pc.abs_checked(values)).as_py() or 0
+    size = pc.abs_checked(values)
     if pa.types.is_time(kind):
-        millis = values if largest < _DAY_MILLIS else pc.divide(values, 1000)
-        return millis.cast(pa.int32()).cast(pa.time32("ms")).cast(kind)
-    unit = "ms" if largest < _MILLIS_BELOW else "us" if largest < _MICROS_BELOW else "ns"
-    return values.cast(pa.timestamp(unit, kind.tz)).cast(kind, safe=unit == "ms")
+        return _time_of_day(values, kind, unit)
+    if unit:
+        return values.cast(pa.timestamp(unit, kind.tz)).cast(kind, safe=unit == "ms")
+    parts = [pa.nulls(len(values), kind)]
+    for one, (low, high) in _BOUNDS.items():
+        fits = pc.and_(pc.greater_equal(size, low), pc.less_equal(size, high - 1))
+        if pc.any(fits).as_py():
+            chosen = pc.if_else(fits, values, pa.scalar(None, values.type))
+            parts.append(chosen.cast(pa.timestamp(one, kind.tz)).cast(kind, safe=one == "ms"))
+    return pc.coalesce(*parts) if len(parts) != 2 else parts[1]
+
+
+def _time_of_day(values: pa.Array, kind: pa.DataType, unit: str | None) -> pa.Array:
+    if unit:
+        millis = pc.divide(values, _PER_MILLI[unit])
+    else:
+        millis = pc.if_else(pc.less(values, _DAY_MILLIS), values, pc.divide(values, 1000))
+    outside = pc.or_(pc.less(millis, 0), pc.greater_equal(millis, _DAY_MILLIS))
+    if pc.any(outside).as_py():
+        raise pa.ArrowInvalid(f"{values.filter(outside)[0]} is no time of day")
+    return millis.cast(pa.int32()).cast(pa.time32("ms")).cast(kind)
 
 
 _VALUES = np.full(256, 255, np.uint8)

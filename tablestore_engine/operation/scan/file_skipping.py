@@ -12,15 +12,18 @@ from functools import cached_property
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.scan.prune import Bounds, buckets_for, may_match
-from tablestore_engine.operation.scan.scan_plan import BucketScan, sections_of
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
-from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.predicate import Compare, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import is_same
 from tablestore_engine.schema.types.types import DataField, DataType
 
 IndexTest = Callable[[BucketScan, DataFileMeta, "frozenset[str] | None"], bool]
 """Whether a file of a bucket may match, by the indexes of some columns (lower case; None: of all)."""
+
+
+_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def _in_doubt(scan: BucketScan, file: DataFileMeta, only: frozenset[str] | None) -> bool:
@@ -89,6 +92,25 @@ def _skip_files(
         or any(matches(f, None) for f in section.files)
         for f in section.files
     ]
+
+
+def certain_rows(plan: ScanPlan, predicate: Compare, schemas: Callable[[int], TableSchema]) -> int:
+    """At least how many rows of a keyed table's plan a comparison is true for, by the statistics of those files whose
+    rows are merged with no others."""
+    opposite = _OPPOSITES.get(predicate.op)
+    if opposite is None:
+        return 0
+    negated = Compare(predicate.column, opposite, predicate.value)
+
+    def whole(bucket: BucketScan, file: DataFileMeta) -> bool:
+        if file.delete_row_count != 0 or file.file_name in bucket.deletions:
+            return False
+        bounds = FileBounds(file, plan.schema, schemas).of(None)
+        known = bounds(predicate.column)
+        return known is not None and known[1].null_count == 0 and not may_match(negated, bounds)
+
+    alone = ((bucket, section) for bucket, section in plan.sections if not section.needs_merge)
+    return sum(file.row_count for bucket, section in alone for file in section.files if whole(bucket, file))
 
 
 class FileBounds:

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from tablestore_engine.errors import TableStoreError
 from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.scan.file_skipping import certain_rows
 from tablestore_engine.operation.scan.key_lookup import pinned_keys
+from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.spark.read.key_rows import few_keys, few_keys_of, key_names, lookup_columns
+from tablestore_engine.spark.read.key_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.source_bounds import comparable_columns, is_large
 from tablestore_engine.sql.changes.change_target import ChangeTarget, owner_of
 from tablestore_engine.sql.changes.memberships import memberships
+from tablestore_engine.sql.text.lexer import tokenize
+
+_NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
+"""What a condition has in which a comparison is a part only."""
 
 
 def looked_up(target: ChangeTarget, where_sql: str | None) -> tuple[ChangeTarget, str | None]:
@@ -70,8 +76,18 @@ def _keys_of(target: ChangeTarget, query_sql: str, names: list[str]) -> RowKeys 
 
 
 def _of_condition(target: ChangeTarget, where_sql: str) -> tuple[ChangeTarget, None] | None:
+    if _is_wide(target, where_sql):
+        return None
     found = rows_where(target, target.expression(where_sql))
     return None if found is None else (found, None)
+
+
+def _is_wide(target: ChangeTarget, where_sql: str) -> bool:
+    """Whether WHERE is a comparison that certainly holds for more rows than are looked up."""
+    one = target.predicate
+    if not isinstance(one, Compare) or any(token.key in _NOT_ALONE for token in tokenize(where_sql)):
+        return False
+    return certain_rows(target.plan, one, target.table.state.schemas.load) > MOST_KEYS
 
 
 def _with_rows_of(target: ChangeTarget, rows_sql: str) -> ChangeTarget | None:

@@ -179,6 +179,31 @@ def test_values_by_type(kind, value, expected):
     assert others == [None, None]
 
 
+def test_the_unit_of_a_number_does_not_depend_on_other_messages():
+    schema = pa.schema([("id", pa.int32()), ("at", pa.timestamp("us")), ("t", pa.time32("ms"))])
+    values = [(50_000_000_000_000, 30_000_000), (1_709_168_523_000_004, 86_399_000_000), (1_709_168_523_000, 1000)]
+    lines = [{"id": n, "at": at, "t": t} for n, (at, t) in enumerate(values)]
+    wanted = Wanted(schema, ("id",))
+    alone = [told("json", one, wanted=wanted).rows.to_pylist()[0] for one in lines]
+    assert told("json", *lines, wanted=wanted).rows.to_pylist() == alone
+    assert [one["t"].isoformat() for one in alone] == ["08:20:00", "23:59:59", "00:00:01"]
+    assert [one["at"].year for one in alone] == [3554, 2024, 2024]
+    assert told("json", {"id": 1, "t": -5}, wanted=wanted).bad[0].reason == "-5 is no time of day"
+
+
+@pytest.mark.parametrize("name", ["x", 5])
+def test_the_schema_of_a_debezium_message_names_the_units(name):
+    kinds = {"at": "MicroTimestamp", "T": "MicroTime", "name": None}
+    fields = [{"field": one, "name": kind and f"io.debezium.time.{kind}"} for one, kind in kinds.items()]
+    schema = {"type": "struct", "fields": [{"type": "struct", "field": "after", "fields": fields}]}
+    row = {"id": 1, "at": 50_000_000_000_000, "T": 30_000_000, "name": name}
+    columns = [("id", pa.int32()), ("at", pa.timestamp("us")), ("t", pa.time32("ms")), ("name", pa.string())]
+    lines = [{"schema": schema, "payload": {"after": one, "op": "c"}} for one in ({**row, "id": 2, "name": "x"}, row)]
+    found = told("debezium-json", *lines, wanted=Wanted(pa.schema(columns), ("id",))).rows
+    assert found.column("at").to_pylist() == [dt.datetime(1971, 8, 2, 16, 53, 20)] * 2
+    assert found.column("t").to_pylist() == [dt.time(0, 0, 30)] * 2
+
+
 def test_names_of_columns_may_have_other_cases():
     assert rows(told("json", {"ID": 1, "Name": "a", "PRICE": 1.5})) == [("+I", *A)]
     assert rows(told("ogg-json", {"after": {"ID": 1, "NAME": "a", "PRICE": 1.5}, "op_type": "I"})) == [("+I", *A)]
