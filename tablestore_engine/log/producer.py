@@ -27,6 +27,7 @@ from tablestore_engine.log.topics import end_offsets
 HEADER = "tablestore-snapshot"
 _ABORT_SECONDS = 1.0
 _POLL_SECONDS = 0.5
+_MARK_SECONDS = 0.005
 _FULL_SECONDS = 0.1
 _AT_ONCE = 2_000
 """Messages between two moments in which other threads and signals have their turn."""
@@ -63,7 +64,17 @@ class Publisher:
                 with suppress(Exception):
                     self._producer.abort_transaction(_ABORT_SECONDS)
                 raise
+            self._await_end(offsets)
             return sent, offsets
+
+    def _await_end(self, offsets: tuple[int, ...]) -> None:
+        """Brokers mark the end of a transaction some moments after its commit: only then is it read."""
+        until = time.monotonic() + _POLL_SECONDS
+        while time.monotonic() < until:
+            ends = end_offsets(self._log, committed=True)
+            if all(end >= offset for end, offset in zip(ends, offsets, strict=False)):
+                return
+            time.sleep(_MARK_SECONDS)
 
     def close(self) -> None:
         """Drop messages that are not sent."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 
@@ -94,7 +95,7 @@ def _check_eventual(options: CoreOptions, keyed: bool) -> None:
             "'log.changelog-mode' = 'all' needs 'log.consistency' = 'transactional'.",
             hint="Leave one of the two options out.",
         )
-    if options.merge_engine != "deduplicate" or options.sequence_field:
+    if rules_of(options.merge_engine).kept is not Kept.NEWEST or options.sequence_field:
         raise OptionError(
             "'log.consistency' = 'eventual' needs the merge engine deduplicate without 'sequence.field': rows are sent "
             "as they come, before they merge.",
