@@ -81,19 +81,19 @@ _FORMATS = {
     ),
 }
 _OTHER_EVENTS = ("canal-json", "maxwell-json")
-"""Formats in which further words tell of statements on tables, not of rows."""
+"""Formats in which further words mean statements on tables, not of rows."""
 FORMATS = (*_FORMATS, "json", "upsert-json")
 
 
 def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | None], wanted: Wanted) -> Decoded:
     """The changed rows of messages. A message that cannot be read is bad, and says why."""
-    told = np.array([number for number, value in enumerate(values) if value and value.strip()], np.int64)
-    texts = [values[number] for number in told]
+    filled = np.array([number for number, value in enumerate(values) if value and value.strip()], np.int64)
+    texts = [values[number] for number in filled]
     if name in _FORMATS:
         found = _changes(_FORMATS[name], name, [one for one in texts if one is not None], wanted)
     else:
         found = _plain([one for one in texts if one is not None], wanted)
-    found = _at(found, told)
+    found = _at(found, filled)
     if name == "upsert-json":
         found = _with_deletes(found, values, keys, wanted)
     return _without_nulls(found, wanted)
@@ -212,8 +212,8 @@ def _unfolded(form: _Format, name: str, records: Records, wanted: Wanted, new: M
         owners = pc.list_parent_indices(after).to_numpy()
         before = _aligned(after, before)
         after, kinds, positions, unknown = after.flatten(), kinds[owners], positions[owners], unknown[owners]
-    gone = before if form.whole_before else after
-    has_after, has_before = after.is_valid().to_numpy(False), gone.is_valid().to_numpy(False)
+    removed = before if form.whole_before else after
+    has_after, has_before = after.is_valid().to_numpy(False), removed.is_valid().to_numpy(False)
     puts, deletes = (kinds == INSERT) | (kinds == AFTER), kinds == DELETE
     retracts = (kinds == AFTER) & _retracts(after, before, wanted, form)
     lacks = unknown | (puts & ~has_after) | (deletes & ~has_before)
@@ -263,7 +263,7 @@ def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: _Format) 
 
 
 def _rows_with_before(form: _Format, after: pa.Array, before: pa.Array, wanted: Wanted) -> pa.Table:
-    """The rows after, and behind them as many rows before; of those a format may tell only the key."""
+    """The rows after, and behind them as many rows before; of those a format may hold only the key."""
     if not form.whole_before:
         key_of = {name: pc.coalesce(_of_struct(before, name), _of_struct(after, name)) for name in wanted.keys}
         columns = [key_of.get(one.name, pa.nulls(len(after), one.type)) for one in wanted.schema]
@@ -290,12 +290,12 @@ def _with_deletes(
     found: Decoded, values: Sequence[bytes | None], keys: Sequence[bytes | None], wanted: Wanted
 ) -> Decoded:
     """Adds the deletes of messages that have a key and no value."""
-    gone = np.array([number for number, value in enumerate(values) if not value or not value.strip()], np.int64)
-    if not len(gone):
+    removed = np.array([number for number, value in enumerate(values) if not value or not value.strip()], np.int64)
+    if not len(removed):
         return found
     key_schema = pa.schema([wanted.schema.field(one) for one in wanted.keys])
-    texts = [keys[number] or b"" for number in gone]
-    of_keys = _at(_plain([one or b"-" for one in texts], Wanted(key_schema)), gone)
+    texts = [keys[number] or b"" for number in removed]
+    of_keys = _at(_plain([one or b"-" for one in texts], Wanted(key_schema)), removed)
     count = of_keys.rows.num_rows
     columns = [
         of_keys.rows.column(one.name) if one.name in wanted.keys else pa.nulls(count, one.type) for one in wanted.schema

@@ -2,7 +2,7 @@
 
 An update is one message. In the mode *all* it holds the rows before and after (`"op": "u"`). In the mode *upsert* it
 holds the row after only, like an insert (`"op": "c"`), because readers of Debezium's format refuse an update without
-the row before; a delete holds the row that is gone (`"op": "d"`).
+the row before; a delete holds the removed row (`"op": "d"`).
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def messages_of(changes: RowChanges, log: LogSettings) -> Iterator[Messages]:
     for start, rows in _parts(changes):
         kinds = changes.kinds[start : start + rows.num_rows]
         batch = rows.combine_chunks().to_batches()[0]
-        if not log.tells_before:
-            # An update is its row after, which is told like an inserted one.
-            batch, kinds = _told(batch, kinds), kinds[kinds != _BEFORE]
+        if not log.sends_before:
+            # An update is its row after, which is sent like an inserted one.
+            batch, kinds = _sent(batch, kinds), kinds[kinds != _BEFORE]
             kinds = np.where(kinds == _AFTER, _INSERT, kinds)
-        values, told = _values(batch, kinds), _told(batch, kinds)
+        values, sent = _values(batch, kinds), _sent(batch, kinds)
         keys = None
         if log.primary_keys:
-            keys = row_text([told.column(name) for name in log.primary_keys], log.primary_keys)
-        yield Messages(values, keys, _partitions(told, log))
+            keys = row_text([sent.column(name) for name in log.primary_keys], log.primary_keys)
+        yield Messages(values, keys, _partitions(sent, log))
 
 
 def _parts(changes: RowChanges) -> Iterator[tuple[int, pa.Table]]:
@@ -66,10 +66,10 @@ def _parts(changes: RowChanges) -> Iterator[tuple[int, pa.Table]]:
         start += count
 
 
-def _told(batch: pa.RecordBatch, kinds: Kinds) -> pa.RecordBatch:
+def _sent(batch: pa.RecordBatch, kinds: Kinds) -> pa.RecordBatch:
     """The rows that have messages of their own: not those before an update."""
-    told = kinds != _BEFORE
-    return batch if told.all() else batch.filter(pa.array(told))
+    sent = kinds != _BEFORE
+    return batch if sent.all() else batch.filter(pa.array(sent))
 
 
 def _values(batch: pa.RecordBatch, kinds: Kinds) -> pa.Array:

@@ -31,7 +31,7 @@ _UNITS = {
     "org.apache.kafka.connect.data.Time": "ms",
 }
 Units = Mapping[str, Any] | str | None
-"""The unit of numbers that are times; of a record, by the names of its fields. None: its size tells it."""
+"""The unit of numbers that are times; of a record, by the names of its fields. None: it follows from the size."""
 
 
 def units_of(schema: Any) -> Units:

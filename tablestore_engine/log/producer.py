@@ -84,12 +84,12 @@ class Publisher:
 
 def _flush(producer: Any, what: str) -> None:
     """Wait until the brokers have all messages, as long as they take some."""
-    left, heard = len(producer), time.monotonic()
+    left, answered = len(producer), time.monotonic()
     while left:
         now = producer.flush(_POLL_SECONDS)
         if now < left:
-            left, heard = now, time.monotonic()
-        elif time.monotonic() - heard > SECONDS:
+            left, answered = now, time.monotonic()
+        elif time.monotonic() - answered > SECONDS:
             raise LogError(f"{what}: the brokers took no message for {SECONDS:.0f} s.")
 
 
@@ -100,15 +100,15 @@ def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers:
         values = texts_as_bytes(part.values)
         keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(values)
         numbers = part.partitions.tolist()
-        done, heard = 0, time.monotonic()
+        done, answered = 0, time.monotonic()
         while done < len(values):
             some = slice(done, done + _AT_ONCE)
             columns = values[some], keys[some], numbers[some]
             taken = _taken(producer.produce, log.topic, columns, (report, None, 0, headers))
             full = taken < len(columns[0])
             if taken:
-                done, heard = done + taken, time.monotonic()
-            elif time.monotonic() - heard > SECONDS:
+                done, answered = done + taken, time.monotonic()
+            elif time.monotonic() - answered > SECONDS:
                 raise LogError(f"Topic '{log.topic}': the brokers took no message for {SECONDS:.0f} s.")
             producer.poll(_FULL_SECONDS if full else 0)
         count += done

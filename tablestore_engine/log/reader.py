@@ -32,18 +32,18 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
     A chunk may be empty: then nothing came for a while, or only markers of transactions were passed.
 
     Raises:
-        LogError: messages are gone already, the topic is gone, or the brokers do not answer for a while.
+        LogError: messages have expired, the topic was removed, or the brokers do not answer for a while.
     """
     api, what = kafka(), f"Topic '{log.topic}' was not read"
     now = list(starts)
     with log_errors(log, what), closing(consumer(log)) as client:
         left = {n for n, start in enumerate(starts) if ends is None or start < ends[n]}
         client.assign([api.TopicPartition(log.topic, number, now[number]) for number in sorted(left)])
-        heard = time.monotonic()
+        answered = time.monotonic()
         while left:
             found = []
             for message in client.consume(_AT_ONCE, _POLL_SECONDS):
-                heard = time.monotonic()
+                answered = time.monotonic()
                 number, error = message.partition(), message.error()
                 # What comes behind the end belongs to the next reader: it is neither given nor passed.
                 end = ends[number] if ends is not None else None
@@ -58,7 +58,7 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
                 now[number] = reached if end is None else min(reached, end)
                 if now[number] == end:
                     left.discard(number)
-            if ends is not None and not found and time.monotonic() - heard > SECONDS:
+            if ends is not None and not found and time.monotonic() - answered > SECONDS:
                 raise LogError(f"{what}: the brokers sent nothing for {SECONDS:.0f} s.")
             yield Chunk(tuple(found), tuple(now))
 

@@ -26,7 +26,7 @@ class LogSettings:
         partitions: how many the topic has: one for each bucket, or one where buckets are not fixed.
         primary_keys: the columns of the messages' keys; none for messages without keys.
         bucket_fields: the columns whose hash chooses the partition.
-        tells_before: an update tells the row before, too.
+        sends_before: the message of an update holds the row before, too.
         eventual: rows are sent before the commit.
         retention_millis: how long messages are kept; None leaves that to the brokers.
     """
@@ -37,7 +37,7 @@ class LogSettings:
     partitions: int = 1
     primary_keys: tuple[str, ...] = ()
     bucket_fields: tuple[DataField, ...] = ()
-    tells_before: bool = True
+    sends_before: bool = True
     eventual: bool = False
     retention_millis: int | None = None
 
@@ -60,7 +60,7 @@ def settings_of(schema: TableSchema) -> LogSettings | None:
         partitions=options.bucket if fixed else 1,
         primary_keys=schema.primary_keys,
         bucket_fields=tuple(schema.bucket_fields) if fixed else (),
-        tells_before=options.log_changelog_mode == "all" or not schema.primary_keys,
+        sends_before=options.log_changelog_mode == "all" or not schema.primary_keys,
         eventual=options.log_consistency == "eventual",
         retention_millis=options.log_retention,
     )

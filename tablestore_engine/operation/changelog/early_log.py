@@ -2,7 +2,7 @@
 
 They are sent as they are in the files of a write, each the newest row of its key, so sending them again does no harm.
 They are not sent early while the log lacks earlier commits, because older rows would follow newer ones: then
-publication after the commit tells all changes in order.
+publication after the commit sends all changes in order.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry])
     from tablestore_engine.log.topics import end_offsets
 
     plan = ScanPlan(None, state.schema, tuple(group_by_bucket(entries, state.schema)))
-    told = read_recorded(state, plan)
-    retracted = pc.is_in(told.column(ROW_KIND), pa.array([KINDS[_BEFORE], KINDS[_DELETE]])).to_numpy()
+    recorded = read_recorded(state, plan)
+    retracted = pc.is_in(recorded.column(ROW_KIND), pa.array([KINDS[_BEFORE], KINDS[_DELETE]])).to_numpy()
     kinds = np.where(retracted, _DELETE, _INSERT).astype(np.int8)
     offsets = end_offsets(log)
-    send_early(log, messages_of(RowChanges(told.drop_columns([ROW_KIND]), kinds), log))
+    send_early(log, messages_of(RowChanges(recorded.drop_columns([ROW_KIND]), kinds), log))
     return offsets

@@ -21,7 +21,7 @@ ALL_ROWS = "all rows"
 
 @dataclass(frozen=True)
 class LogPosition:
-    """`snapshot` 0 is the empty table. `mark` tells a snapshot from one of the same number in another table."""
+    """`snapshot` 0 is the empty table. Snapshots of the same number in two tables have different `mark`s."""
 
     topic: str
     snapshot: int = 0
@@ -53,7 +53,8 @@ def noted_position(state: TableState) -> LogPosition:
         if not error.missing:
             raise
         raise LogError(
-            f"It is not known how far the log of table {state.name} is: {path} is gone.", hint=restart_hint(state)
+            f"It is not known how far the log of table {state.name} is: {path} does not exist.",
+            hint=restart_hint(state),
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise CorruptMetadataError(path, str(error)) from None

@@ -126,7 +126,7 @@ def _compared(schema: TableSchema) -> tuple[str, ...] | None:
     if not options.row_deduplicate:
         return ()
     ignored = set(options.row_deduplicate_ignore_fields)
-    # What a row without other columns is like says its key.
+    # Of a row without other columns, the key says everything.
     return tuple(name for name in schema.field_names if name not in ignored) or schema.primary_keys
 
 

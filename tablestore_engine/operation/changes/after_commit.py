@@ -144,7 +144,7 @@ def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
     if done.snapshot.commit_kind == "COMPACT":
         return done.snapshot
     name = done.state.name
-    state = warned_of(f"Table {name} was not looked after when it had been written to", lambda: _as_committed(done))
+    state = warned_of(f"The maintenance of table {name} after a write did not begin", lambda: _as_committed(done))
     if state is not None:
         due, behind = Due(state, done.buckets, execute), None
         for one in FOLLOW_UPS:

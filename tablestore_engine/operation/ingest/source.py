@@ -12,7 +12,7 @@ from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Positio
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages tell changes in a format (`log.change_formats.FORMATS`), and the id of its cluster."""
+    """A topic whose messages hold changes in a format (`log.change_formats.FORMATS`), and the id of its cluster."""
 
     topic: str
     servers: str

@@ -1,4 +1,4 @@
-"""Upserts as complete changes: what was the row of a key before? Whoever wants to know holds the rows of the table.
+"""Upserts as complete changes: the row of a key before a change comes from the rows of the table, which are held.
 
 Invariant: `_held` has one row for each key, the newest.
 """
@@ -31,36 +31,36 @@ class Normalizer:
     def normalized(
         self, rows: pa.RecordBatch, kinds: npt.NDArray[np.int8]
     ) -> tuple[pa.RecordBatch, npt.NDArray[np.int8]]:
-        """Upserts and deletes, in order, as inserts, updates with both rows, and deletes with the row that is gone."""
-        told = kinds != _BEFORE
-        changes = pa.Table.from_batches([rows]).cast(self._held.schema).filter(pa.array(told))
-        kinds = kinds[told]
+        """Upserts and deletes, in order, as inserts, updates with both rows, and deletes with the removed row."""
+        kept = kinds != _BEFORE
+        changes = pa.Table.from_batches([rows]).cast(self._held.schema).filter(pa.array(kept))
+        kinds = kinds[kept]
         both = pa.concat_tables([self._held, changes]).combine_chunks()
         old, count = self._held.num_rows, both.num_rows
         if count == old:
             return rows.slice(0, 0), kinds
         ids = row_ids([one_array(both.column(name)) for name in self._keys], count)
         order = np.argsort(ids, kind="stable")
-        gone = np.zeros(count, bool)
-        gone[old:] = kinds == _DELETE
+        removed = np.zeros(count, bool)
+        removed[old:] = kinds == _DELETE
         # The row before in the order of keys is the one before in time, unless that was a delete.
         before = np.full(count, -1)
         same = ids[order][1:] == ids[order][:-1]
         before[order[1:][same]] = order[:-1][same]
-        before[(before >= 0) & gone[before]] = -1
+        before[(before >= 0) & removed[before]] = -1
         last = np.ones(count, bool)
         last[order[:-1][same]] = False
-        self._held = both.take(pa.array(np.flatnonzero(last & ~gone)))
-        return _told(both, before[old:], np.arange(old, count), gone[old:])
+        self._held = both.take(pa.array(np.flatnonzero(last & ~removed)))
+        return _changes(both, before[old:], np.arange(old, count), removed[old:])
 
 
-def _told(
-    both: pa.Table, before: npt.NDArray[np.int64], after: npt.NDArray[np.int64], gone: npt.NDArray[np.bool_]
+def _changes(
+    both: pa.Table, before: npt.NDArray[np.int64], after: npt.NDArray[np.int64], removed: npt.NDArray[np.bool_]
 ) -> tuple[pa.RecordBatch, npt.NDArray[np.int8]]:
-    """Two places for each change, of which those that tell nothing are left out."""
+    """Two places for each change, of which those that hold nothing are left out."""
     known = before >= 0
-    first = np.where(known, np.where(gone, _DELETE, _BEFORE), -1)
-    second = np.where(gone, -1, np.where(known, _AFTER, _INSERT))
+    first = np.where(known, np.where(removed, _DELETE, _BEFORE), -1)
+    second = np.where(removed, -1, np.where(known, _AFTER, _INSERT))
     at, kinds = np.column_stack([before, after]).ravel(), np.column_stack([first, second]).ravel()
     batches = both.take(pa.array(at[kinds >= 0])).combine_chunks().to_batches()
     empty = pa.RecordBatch.from_arrays([pa.nulls(0, one.type) for one in both.schema], schema=both.schema)

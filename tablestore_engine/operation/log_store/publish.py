@@ -216,7 +216,7 @@ def _last_published(state: TableState, position: LogPosition) -> Snapshot | None
 
 
 def _later(state: TableState, after: int, last: int) -> Iterator[Snapshot]:
-    """The snapshots that are left; the changes of an expired one are told with the next."""
+    """The snapshots that are left; the changes of an expired one are sent with the next."""
     for number in range(after + 1, last + 1):
         with suppress(SnapshotNotFound):
             yield state.snapshots.load(number)
@@ -241,7 +241,7 @@ class _Progress:
             offsets = tuple(int(one) for one in sent.split(","))
             self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
             return
-        messages = self._messages_between(before, snapshot) if _tells(snapshot) or not follows else iter(())
+        messages = self._messages_between(before, snapshot) if _has_changes(snapshot) or not follows else iter(())
         first = next(messages, None)
         if first is not None:
             if self._log.partitions > len(offsets):
@@ -269,7 +269,7 @@ class _Progress:
             yield from messages_of(changes, replace(log, topic=self._log.topic))
 
 
-def _tells(snapshot: Snapshot) -> bool:
+def _has_changes(snapshot: Snapshot) -> bool:
     return snapshot.commit_kind not in NO_ROWS and UNTRACKED not in (snapshot.properties or {})
 
 
@@ -283,8 +283,8 @@ def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Ite
         return  # of a table with another log, that was written to while it was replaced
     if before is not None and not state.schemas.descends(after.schema_id, before.schema_id):
         past = state.with_schema(state.schemas.load(before.schema_id))
-        told = settings_of(past.schema)
-        deleted = told is not None and told.topic == state.options.log_kafka_topic
+        settings = settings_of(past.schema)
+        deleted = settings is not None and settings.topic == state.options.log_kafka_topic
         for kind, of, snapshot in ((_DELETE, past, before), (_INSERT, now, after))[0 if deleted else 1 :]:
             for rows in streamed_rows(of, plan_scan(of, snapshot)):
                 yield of, _all(rows, kind)

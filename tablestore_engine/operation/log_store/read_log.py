@@ -74,7 +74,7 @@ def read_log(
         normalize: say what a key's row was before, in the mode upsert as well: the reader holds the table in memory.
 
     Raises:
-        LogError: the brokers do not answer, or messages or the snapshot are gone.
+        LogError: the brokers do not answer, or messages or the snapshot are missing.
     """
     log = _log_of(state)
     ends = None if follow else end_offsets(log, committed=True)
@@ -134,7 +134,7 @@ def _changes(
     """The changed rows of messages, without those of snapshots up to `known`."""
     messages = [one for one in chunk.messages if not known or not 0 < snapshot_of(one) <= known]
     schema = output_schema(state.schema, state.schema.field_names)
-    wanted = Wanted(schema, every_before=log.tells_before)
+    wanted = Wanted(schema, every_before=log.sends_before)
     found = decode("debezium-json", [one.value() for one in messages], [None] * len(messages), wanted)
     if found.bad:
         raise LogError(
@@ -152,8 +152,8 @@ def _batch(found: Decoded) -> pa.RecordBatch:
 
 
 def _kinds(found: Decoded, log: LogSettings) -> npt.NDArray[np.int8]:
-    """In the mode upsert, a new row of a key may be an insert or an update: it is told as an update."""
-    if log.tells_before:
+    """In the mode upsert, a new row of a key may be an insert or an update: it is read as an update."""
+    if log.sends_before:
         return found.kinds
     return np.where(found.kinds == _INSERT, _AFTER, found.kinds).astype(np.int8)
 

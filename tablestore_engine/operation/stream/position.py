@@ -2,8 +2,8 @@
 
 A *unit* is what one position can lead to at most without another one in between: the changes of a commit, or, at the
 begin of a stream, all rows of a snapshot (the *whole* of it). A unit consists of *pieces* in a fixed order, and a
-position may be between two of them. `mark` tells the snapshot from one of the same number in a table that was built
-anew.
+position may be between two of them. `mark` distinguishes the snapshot from one of the same number in a table
+that was built anew.
 """
 
 from __future__ import annotations

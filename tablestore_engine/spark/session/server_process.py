@@ -1,7 +1,7 @@
 """The process of a shared Spark server: `python -m …server_process <folder> <descriptor of the life lock> <log>`.
 
 It starts Spark as a session of this process is started, opens Spark Connect on it, and writes the record. From then on
-it only looks after the server: who leaves decides `reason_to_leave`. The JVM ends with this process, and this process
+it only looks after the server; `reason_to_leave` decides when it ends. The JVM ends with this process, and this process
 with the JVM.
 
 Invariant: the server leaves by itself only while it holds the use lock alone, so never under a client; nothing is lost

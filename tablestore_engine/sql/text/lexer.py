@@ -6,7 +6,7 @@ user wrote, so an edit can replace one token and leave every other character alo
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
 partner. ``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts
-nesting levels.
+brackets (`scripts` counts the blocks BEGIN … END, which are no groups).
 
 The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not

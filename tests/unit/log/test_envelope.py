@@ -52,7 +52,7 @@ def test_all_tells_the_rows_before():
 
 
 def test_upsert_tells_the_new_rows_only():
-    assert told(replace(LOG, tells_before=False)) == [
+    assert told(replace(LOG, sends_before=False)) == [
         ({"id": 1}, "c", None, row(1, "a")),
         ({"id": 2}, "c", None, row(2, "c")),
         ({"id": 3}, "d", row(3, "d"), None),
@@ -70,7 +70,7 @@ def test_the_rows_of_an_update_stay_together(monkeypatch, size):
     expected = told(LOG)
     monkeypatch.setattr(envelope, "ROWS_AT_ONCE", size)
     assert told(LOG) == expected
-    assert told(replace(LOG, tells_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
+    assert told(replace(LOG, sends_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
 
 
 def test_few_wide_rows_are_a_part(monkeypatch):

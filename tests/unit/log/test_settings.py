@@ -25,9 +25,9 @@ def test_what_a_log_is():
     log = settings(bucket="4", **{"log.kafka.security.protocol": "SSL", "log.retention": "1 d"})
     assert (log.topic, log.servers, log.client) == ("shop.orders", "127.0.0.1:1", {"security.protocol": "SSL"})
     assert (log.partitions, [one.name for one in log.bucket_fields], log.retention_millis) == (4, ["id"], 86_400_000)
-    assert (log.primary_keys, log.tells_before, log.eventual) == (("id",), False, False)
-    assert settings(**{"log.changelog-mode": "all"}).tells_before
-    assert settings(keys=()).tells_before
+    assert (log.primary_keys, log.sends_before, log.eventual) == (("id",), False, False)
+    assert settings(**{"log.changelog-mode": "all"}).sends_before
+    assert settings(keys=()).sends_before
     assert settings(bucket="-1").partitions == 1
     assert settings(**{"log.topic": "other"}).topic == "other"
     assert settings_of(schema_of({"id": "INT"})) is None
