@@ -249,7 +249,7 @@ class ConsumedElsewhereError(ConflictError):
 class CommitOutcomeUnknownError(TableStoreError):
     """The storage failed while a commit was being published: it may or may not be visible.
 
-    Whoever catches this must not delete any file of the commit.
+    A caller that catches this must not delete any file of the commit.
     """
 
 

@@ -1,7 +1,7 @@
 """Sending messages: in one transaction for each snapshot, or without transactions before a commit.
 
 Every message of a transaction names its snapshot in the header `tablestore-snapshot`. So the topic itself says which
-snapshots it holds, and each is there wholly or not at all for whoever reads committed messages.
+snapshots it holds, and each is there wholly or not at all for consumers of committed messages.
 
 Invariant: the producer of a `Publisher` has fenced all earlier ones of its topic before the topic was read. Whoever
 publishes next fences this one; then it fails, and nothing of its transaction is seen.
@@ -60,7 +60,7 @@ class Publisher:
                 offsets = tuple(end_offsets(self._log))
                 self._producer.commit_transaction(SECONDS)
             except BaseException:
-                # Whoever publishes next ends the transaction otherwise.
+                # The next publisher ends the transaction otherwise.
                 with suppress(Exception):
                     self._producer.abort_transaction(_ABORT_SECONDS)
                 raise

@@ -51,7 +51,7 @@ class Snapshot:
 
     @property
     def mark(self) -> str:
-        """What tells it from a snapshot of the same number in another table, or in one that was built anew."""
+        """Distinguishes it from a snapshot of the same number in another table, or in one that was built anew."""
         return self.uuid or str(self.time_millis)
 
     def to_json(self) -> str:

@@ -5,7 +5,7 @@ OR. Invariant: it is a *necessary* condition. A row for which the predicate is f
 NULL) cannot influence the answer, so leaving it out is allowed and never required. Column names are as
 the user wrote them (compare without case), and a name need not be a column of the table at all.
 
-The constants carry the type that was written, not the column's. Whoever evaluates a predicate must drop
+The constants carry the type that was written, not the column's. Code that evaluates a predicate must drop
 a part (take it as "unknown, keep the row") when the column does not exist or when comparing its type with
 that constant needs more than a lossless conversion: ``text_column = 5`` compares numbers in SQL. NaN is
 greater than every number in Spark, while the statistics of a file leave it out; CHAR compares padded.

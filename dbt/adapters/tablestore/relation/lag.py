@@ -77,7 +77,7 @@ def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
 def why_lost(catalog: Catalog, name: str, position: Position) -> str:
     """Why the changes of a source after a position cannot be read; empty when they can."""
     source = _found(catalog, name)
-    # The model may no longer read a table that is gone; its query says so if it does.
+    # The model may no longer read a table that was dropped; its query says so if it does.
     if source is None or position.snapshot == 0:
         return ""
     try:
@@ -92,7 +92,7 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
 
 
 def _found(catalog: Catalog, name: str) -> Table | None:
-    """The table of a source's name; None for a topic, and for a table that is gone, maybe with its schema."""
+    """The table of a source's name; None for a topic, and for a table that was dropped, maybe with its schema."""
     if name.startswith(KAFKA):
         return None
     try:
