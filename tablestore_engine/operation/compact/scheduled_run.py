@@ -277,7 +277,7 @@ def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[
             return _completed(state, plan, None, now_millis)
         for one in left:
             state.io.delete(one.path)
-    return _rolled_back(state, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
+    return _rolled_back(state, found, last, now_millis, f"the lease of {last.claim.owner} ran out", LOST)
 
 
 def fence_off(state: TableState) -> None:

@@ -83,9 +83,9 @@ def test_too_many_that_were_lost(table):
     assert run(table, now=NOW + LEASE - 1) is None
     result = run(table, now=NOW + LEASE)
     assert result.outcome.state is PlanState.CANCELLED
-    assert result.outcome.message == "Given up after 20 attempts. the last was not heard of any more"
+    assert result.outcome.message == "Given up after 20 attempts. the lease of the last ran out"
     assert timeline.is_revoked(instant, 20)
-    assert load(table).last.failure == "the last was not heard of any more"
+    assert load(table).last.failure == "the lease of the last ran out"
     check_as_before(table)
 
 
