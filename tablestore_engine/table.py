@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.errors import OptionError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries

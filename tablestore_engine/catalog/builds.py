@@ -17,9 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from tablestore_engine.errors import ConflictError, StorageError, TableStoreError
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.metadata.warehouse.build_record import BuildRecord
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.compact.scheduled_run import beating, fence_off
 from tablestore_engine.storage.file_io import FileIO

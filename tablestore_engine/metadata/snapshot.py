@@ -18,6 +18,8 @@ from typing import Any
 CURRENT_VERSION = 3
 BATCH_COMMIT_IDENTIFIER = 2**63 - 1
 """The commit identifier of writers that commit only once."""
+NO_ROWS = ("COMPACT", "ANALYZE")
+"""Kinds of commits that change no row."""
 
 
 @dataclass(frozen=True)

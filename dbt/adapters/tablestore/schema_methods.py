@@ -19,7 +19,6 @@ from dbt.adapters.tablestore.connection.environment import Environment, environm
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.catalog.log_topics import TOPIC
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
@@ -133,6 +132,8 @@ class SchemaMethods(SQLAdapter):
         """The clauses that create a table with the keys, partitions, options and comment of an existing one."""
         with self.connections.exception_handler("table layout"):
             schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        from tablestore_engine.catalog.log_topics import TOPIC  # the catalog imports Arrow
+
         # A log's topic belongs to one table.
         options = {key: text for key, text in schema.options.items() if key != TOPIC}
         return TableLayout(schema.primary_keys, schema.partition_keys, options).clauses(schema.comment)

@@ -20,7 +20,7 @@ from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -29,8 +29,6 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]
-NO_ROWS = ("COMPACT", "ANALYZE")
-"""Kinds of commits that change no row."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from tablestore_engine.errors import LogError, SnapshotNotFound
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.changelog.arrow_changes import read_recorded
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS
 from tablestore_engine.operation.changelog.log_position import noted_position
 from tablestore_engine.operation.commit.change import LOG_SENT
 from tablestore_engine.operation.scan.scan import group_by_bucket

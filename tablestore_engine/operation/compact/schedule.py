@@ -21,8 +21,7 @@ from tablestore_engine.metadata.compaction_plan import (
 )
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS
+from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent

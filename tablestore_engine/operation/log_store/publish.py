@@ -25,9 +25,9 @@ from tablestore_engine.log.reader import newest_snapshot
 from tablestore_engine.log.settings import LogSettings, has_log, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
-from tablestore_engine.operation.changelog.change_plan import NO_ROWS, AllRows, ChangePlan, ChangeRange, plan_changes
+from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, ChangeRange, plan_changes
 from tablestore_engine.operation.changelog.log_position import (
     ALL_ROWS,
     LogPosition,

@@ -18,9 +18,8 @@ from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
-    NO_ROWS,
     AllRows,
     ChangePlan,
     ChangeRange,

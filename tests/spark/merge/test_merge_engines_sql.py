@@ -240,7 +240,6 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ("STRING", {"fields.v.aggregate-function": "rbm65"}, "one of sum, "),
         ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "'hll_sketch' does not support STRING"),
         ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
-        ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),
         ("ARRAY<INT>", {"fields.v.aggregate-function": "nested_update"}, "does not support"),
         (
             "ARRAY<STRUCT<a: INT>>",

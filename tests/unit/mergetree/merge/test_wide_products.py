@@ -25,7 +25,9 @@ FOLD = Fold("v", "product")
 def test_each_step_rounds_to_the_scale(kind, shares):
     digits, scale = kind
     room = scale + (digits - scale) // len(shares)
-    factors = [Decimal(int(share * (10**room - 1))).scaleb(-scale, EXACT) for share in shares]
+    most = 10**room - 1  # a float may be one too large for it
+    whole = [max(-most, min(most, int(share * most))) for share in shares]
+    factors = [Decimal(number).scaleb(-scale, EXACT) for number in whole]
     product = factors[0]
     for factor in factors[1:]:
         exact = EXACT.multiply(product, factor)
