@@ -176,11 +176,12 @@ def test_without_hard_links_no_reader_sees_half_a_file(folder, monkeypatch):
     monkeypatch.setattr(os, "link", _no_links)
     opened = []
     real = os.open
-    monkeypatch.setattr(os, "open", lambda path, *rest: opened.append(path) or real(path, *rest))
-    assert IO.create(f"{folder}/file", b"one")
-    assert IO.rename(f"{folder}/file", f"{folder}/moved")
-    assert IO.create(f"{folder}/file", b"two")
-    assert not IO.rename(f"{folder}/file", f"{folder}/moved")
+    with monkeypatch.context() as watched:
+        watched.setattr(os, "open", lambda path, *rest, **named: opened.append(path) or real(path, *rest, **named))
+        assert IO.create(f"{folder}/file", b"one")
+        assert IO.rename(f"{folder}/file", f"{folder}/moved")
+        assert IO.create(f"{folder}/file", b"two")
+        assert not IO.rename(f"{folder}/file", f"{folder}/moved")
     assert (IO.read(f"{folder}/moved"), IO.read(f"{folder}/file")) == (b"one", b"two")
     # Nothing but the hidden file was ever written to.
     assert all(os.path.basename(path).startswith(".") for path in opened)
