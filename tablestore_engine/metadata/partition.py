@@ -99,7 +99,8 @@ UNKNOWN = _Unknown()
 class PartitionFormat:
     """How one table names its partitions: between values, BinaryRow bytes and directories.
 
-    A partition belongs to the layout that has as many columns as its BinaryRow: the table may have had others before.
+    The number of fields of a BinaryRow says to which layout it belongs: the table may have had others before. Where
+    one had as many columns, nulls fill the rows of the later one.
     """
 
     def __init__(self, schema: TableSchema) -> None:
@@ -109,11 +110,13 @@ class PartitionFormat:
         self.legacy = schema.core_options.partition_legacy_name
         self._ids = tuple(one.id for one in schema.partition_fields)
         self._layouts = schema.partition_layouts
+        self._fill = (None,) * schema.partition_fill
+        self._filled = (*self.types, *[AtomicType("INT")] * schema.partition_fill)
         self._paths: dict[bytes, str] = {}
 
     def encode(self, values: Sequence[Any]) -> bytes:
         """The BinaryRow of partition values."""
-        return encode_row(values, self.types)
+        return encode_row((*values, *self._fill), self._filled)
 
     def is_current(self, partition: bytes) -> bool:
         """Whether a BinaryRow has the partition columns of today."""
@@ -186,8 +189,8 @@ class PartitionFormat:
 
     def _layout(self, partition: bytes) -> tuple[DataField, ...] | None:
         """The former partition columns of a BinaryRow; None for those of today."""
-        arity = row_arity(partition) if partition else len(self.names)
-        return None if arity == len(self.names) else self._layouts.get(arity)
+        arity = row_arity(partition) if partition else len(self._filled)
+        return None if arity == len(self._filled) else self._layouts.get(arity)
 
     def parse(self, path: str) -> tuple[Any, ...]:
         """The partition values of a directory. Raises ValueError."""

@@ -197,7 +197,8 @@ def _manifests(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The manifests, with bounds of the partitions of their entries."""
     if snapshot is None:
         return []
-    types = [f.type for f in table.schema.partition_fields]
+    # With filled rows, there are bounds of other columns only.
+    types = [] if table.schema.partition_fill else [f.type for f in table.schema.partition_fields]
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     if snapshot.changelog_manifest_list:
         lists.append(snapshot.changelog_manifest_list)

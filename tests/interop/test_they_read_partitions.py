@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from support.interop.ours import OurTable
+from support.interop.readers import EVERY_READER, OtherReaderError
 from support.interop.shapes import ATOMIC
 
+from tablestore_engine.schema.table.schema_changes import AddPartitionField, DropPartitionField
 from tablestore_engine.schema.types.types import AtomicType
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
@@ -91,6 +93,20 @@ def test_several_partition_columns_in_another_order(catalog, all_read, name):
     assert any("land=fr/day=1969-12-31/hour=0/bucket-" in path for path in _paths(table))
     table.compact(full=True)
     all_read(table, before)
+
+
+@pytest.mark.parametrize("changes", [("q+",), ("p-", "q+"), ("p-",)], ids=["more", "other", "fewer"])
+def test_several_layouts_stop_every_reader(paimon, catalog, name, changes):
+    """They would take the files of former partition columns for ones of today's."""
+    table = OurTable.create(catalog, name, {"p": TEXT, "q": AtomicType("INT"), "id": ID}, partition=["p"])
+    table.write([{"p": "a", "q": 1, "id": 1}])
+    verbs = {"+": AddPartitionField, "-": DropPartitionField}
+    table.table.alter(*(verbs[one[-1]](one[:-1]) for one in changes))
+    table.write([{"p": "a", "q": 1, "id": 2}])
+    assert sorted(table.read().column("id").to_pylist()) == [1, 2]
+    for reader in EVERY_READER:
+        with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
+            paimon.read(reader, catalog.warehouse, f"db.{name}")
 
 
 @pytest.mark.parametrize("legacy", ["true", "false"])

@@ -159,15 +159,15 @@ def test_one_table_that_cannot_be_read_hides_no_other(filled, tmp_path):
     schema = tmp_path / "w" / "s.db" / "odd" / "schema" / "schema-0"
     schema.parent.mkdir(parents=True)
     text = (tmp_path / "w" / "s.db" / "t" / "schema" / "schema-0").read_text()
-    schema.write_text(text.replace('"STRING"', '"VARIANT"'))
+    schema.write_text(text.replace('"STRING"', '"BLOB"'))
     listed = run("tables", "s")
     assert listed.exit_code == 0
     assert [row[1] for row in map(str.split, listed.stdout.splitlines()) if row[:1] == ["s"]] == ["odd", "t"]
     assert "s.odd" in listed.stderr
-    assert "VARIANT" in listed.stderr
+    assert "BLOB" in listed.stderr
     shown = run("sql", "show table extended in s like '*'")
     assert shown.exit_code == 0, shown.output
-    assert "VARIANT" in shown.output
+    assert "BLOB" in shown.output
     assert "Provider: tablestore" in shown.output
     dropped = run("sql", "drop table s.odd; show tables in s")
     assert dropped.exit_code == 0, dropped.output

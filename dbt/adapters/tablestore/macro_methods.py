@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -19,6 +20,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.build import incremental, operations, seeds
+from dbt.adapters.tablestore.build.doc_changes import with_docs
 from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
@@ -148,6 +150,7 @@ class MacroMethods(ChangeMethods):
             row_kinds=takes_row_kinds(config),
             identity=self._new_identity(model),
             consumed=self._model_changes.consumed_by(str(model["unique_id"])),
+            describe=partial(with_docs, model=model, changes=()),
         )
         try:
             done = self.connections.write(sql, intent)

@@ -73,7 +73,8 @@ def schema_publisher(
 def restarts(current: TableSchema, schema: TableSchema) -> bool:
     """Whether the old files cannot be described in manifests of the new schema: other partition columns."""
     old, new = current.partition_fields, schema.partition_fields
-    return [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
+    filled = current.partition_fill != schema.partition_fill
+    return filled or [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
 
 
 def replace_all(current: TableSchema, schema: TableSchema, added: tuple[ManifestEntry, ...] = ()) -> Change:

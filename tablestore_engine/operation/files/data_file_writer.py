@@ -31,7 +31,7 @@ from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, Fil
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, key_field
-from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
+from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds, refuse_variants
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
@@ -100,6 +100,8 @@ class RollingWriter:
         self._changelog = files.changelog
         self._next_index = first_index
         self._options = target.schema.core_options
+        for field in target.schema.fields:
+            refuse_variants(field.name, field.type, self._format)
         fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
         self._arrow_schema = arrow_schema(
             fields, target.schema.trimmed_key_fields, thin=self._options.data_file_thin_mode

@@ -24,7 +24,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.evolution import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
-from tablestore_engine.schema.types.types import DataField, DataType
+from tablestore_engine.schema.types.types import DataField, DataType, has_root
 from tablestore_engine.storage.file_io import FileIO
 
 
@@ -141,7 +141,7 @@ class _Target:
 def _target(name: str, source: DataField | None, data_type: DataType) -> _Target:
     if source is not None:
         check_readable(name, source.type, data_type)
-    is_stored = source is not None and is_same(source.type, data_type)
+    is_stored = source is not None and is_same(source.type, data_type) and not has_root(data_type, ("VARIANT",))
     return _Target(name, source, data_type, to_arrow_type(data_type), is_stored)
 
 

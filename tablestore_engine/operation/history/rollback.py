@@ -152,7 +152,7 @@ def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
     A replaced table has columns with other ids.
     """
     ids = {one.id for one in past.fields}
-    layout = current.partition_layouts.get(len(past.partition_keys), ())
+    layout = current.partition_layouts.get(len(past.partition_keys) + past.partition_fill, ())
     same_layout = [one.id for one in layout] == [one.id for one in past.partition_fields]
     return current.primary_keys == past.primary_keys and same_layout and any(one.id in ids for one in current.fields)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.schema.table.schema_changes import SchemaChange
+from tablestore_engine.schema.table.table_schema import TableSchema
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class WriteIntent:
         properties: stored with the snapshot.
         identity: who commits; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from.
+        describe: the comments of a new table, as changes of the schema that follows from its query.
     """
 
     refuse_duplicates: bool = False
@@ -26,6 +29,7 @@ class WriteIntent:
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
     consumed: tuple[Consumed, ...] = ()
+    describe: Callable[[TableSchema], Sequence[SchemaChange]] | None = None
 
     @property
     def commits_nothing(self) -> bool:

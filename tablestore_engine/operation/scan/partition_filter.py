@@ -26,6 +26,7 @@ class PartitionChoice:
     def __init__(self, schema: TableSchema, predicate: Predicate | None, accepts: PartitionFilter | None) -> None:
         """A `predicate` or filter of None leaves nothing out."""
         self._fields = schema.partition_fields
+        self._filled = schema.partition_fill > 0
         self._types = [f.type for f in self._fields]
         self._format = PartitionFormat(schema)
         self._predicate = predicate
@@ -45,7 +46,8 @@ class PartitionChoice:
     def may_hold(self, meta: ManifestFileMeta) -> bool:
         """Whether a manifest may hold entries of such partitions; in doubt, yes."""
         stats = meta.partition_stats
-        if not self._fields or len(stats.null_counts) != len(self._fields):
+        # With a filled row there are bounds of other columns only.
+        if self._filled or not self._fields or len(stats.null_counts) != len(self._fields):
             return True
         try:
             low, high = (decode_row(row, self._types) for row in (stats.min_values, stats.max_values))

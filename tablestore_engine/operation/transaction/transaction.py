@@ -95,6 +95,7 @@ def begin(
     live = live_entries(state.manifests, snapshot) if snapshot else []
     index = index_entries(state.manifests, snapshot)
     target = write_target(state.with_schema(schema or state.schema))
+    intent = replace(intent, describe=None)  # the job travels to tasks, which know nothing of the caller
     return new_job(target, live, index, snapshot.id if snapshot else 0, intent=intent, removes=removes)
 
 

@@ -1,8 +1,8 @@
 """Partition columns that are added or dropped for new rows.
 
 Files that exist stay in their folders. A partition in a manifest is a row of values that says how many there are, and
-not of which columns; so the number of partition columns must say, in the whole history of a table, which they are
-(`TableSchema.partition_layouts`).
+not of which columns; so their number must say, in the whole history of a table, which columns they are
+(`TableSchema.partition_layouts`). Where there were as many other columns before, nulls fill the row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table.schema_changes import AddPartitionField, PartitionChange
-from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.table.table_schema import FILL, TableSchema
 from tablestore_engine.schema.types.types import BINARY_ROOTS, AtomicType, DataField
 
 _LEGACY_NAME = "partition.legacy-name"
@@ -39,11 +39,7 @@ def changed_partition_keys(
 
 
 def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str, ...], has_data: bool) -> TableSchema:
-    """The next schema with its partition columns, which remembers those that files have.
-
-    Raises:
-        SchemaError: as many other columns were partition columns before.
-    """
+    """The next schema with its partition columns, which remembers those that files have."""
     if keys == before.partition_keys:
         return after
     changed = replace(after, partition_keys=keys)
@@ -54,14 +50,12 @@ def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str
     if not has_data:
         return changed
     known = before.partition_layouts
-    former = known.get(len(keys))
-    if former is not None and [one.id for one in former] != [one.id for one in changed.partition_fields]:
-        raise SchemaError(
-            f"The table had the partition columns ({', '.join(one.name for one in former)}) before, so it cannot have "
-            f"({', '.join(keys)}): partitions of the two could not be distinguished.",
-            hint=f"Take another number of partition columns. {_REPLACE}",
-        )
-    return replace(changed, former_partitions=tuple(one for n, one in known.items() if n != len(keys)))
+    wanted = [one.id for one in changed.partition_fields]
+    width = next((n for n, one in known.items() if [field.id for field in one] == wanted), len(keys))
+    while [field.id for field in known.get(width, ())] != wanted and width in known:
+        width += 1
+    former = tuple((*one, *[FILL] * (n - len(one))) for n, one in known.items() if n != width)
+    return replace(changed, former_partitions=former, partition_fill=width - len(keys))
 
 
 def _check_table(schema: TableSchema) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
 from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
 
 def obstacle(
@@ -28,6 +28,8 @@ def obstacle(
     for field in fields:
         if field.name.lower() == COUNT.name.lower():
             return f"column '{field.name}' has the name of the count that files keep"
+        if has_root(field.type, ("VARIANT",)):
+            return f"column '{field.name}' holds variants, which cannot be compared"
         if field.name in bucket_columns and isinstance(field.type, AtomicType) and field.type.root in _FLOATS:
             return (
                 f"column '{field.name}', which says where a row lies, has type "

@@ -21,6 +21,7 @@ from tablestore_engine.schema.types.types import (
     assign_field_ids,
     nested_field_ids,
     refuse_nanoseconds,
+    refuse_variants,
 )
 
 Column = tuple[str, DataType, "str | None"]
@@ -70,6 +71,8 @@ def create_schema(
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
+    for one in fields:
+        refuse_variants(one.name, one.type, parsed.file_format)
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
     indexed_columns(parsed, fields)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)

@@ -21,11 +21,14 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.types.evolution import CastMode, CastRules
-from tablestore_engine.schema.types.types import DataField, parse_field
+from tablestore_engine.schema.types.types import AtomicType, DataField, parse_field
 
 CURRENT_VERSION = 3
 _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
 """How files mark a table with former partition columns, which has no key: other readers refuse such an engine."""
+
+FILL = DataField(-1, "", AtomicType("INT"))
+"""What follows the columns of a partition so that the number of fields says which columns they are: a null."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class TableSchema:
     had not been committed. If one of them is committed after all, it wins, and this version is void. ``base`` is also
     set on versions that were made from such a version. With both, a write changed the columns of its base
     (`write.merge-schema`), and the schema takes effect with the rows of the write.
+    ``former_partitions`` are the partition columns of before, and ``partition_fill`` says how many nulls follow those
+    of today in a partition's row.
     """
 
     id: int
@@ -52,6 +57,7 @@ class TableSchema:
     replaces: str | None = None
     base: int | None = None
     former_partitions: tuple[tuple[DataField, ...], ...] = ()
+    partition_fill: int = 0
 
     @cached_property
     def _by_name(self) -> dict[str, DataField]:
@@ -135,8 +141,9 @@ class TableSchema:
 
     @cached_property
     def partition_layouts(self) -> Mapping[int, tuple[DataField, ...]]:
-        """The partition columns, those of today and those of before, by their number."""
-        return {len(one): one for one in (*self.former_partitions, self.partition_fields)}
+        """The partition columns, those of today and those of before, by the number of fields of a partition."""
+        today = (*self.partition_fields, *[FILL] * self.partition_fill)
+        return {len(one): tuple(f for f in one if f != FILL) for one in (*self.former_partitions, today)}
 
     @cached_property
     def core_options(self) -> CoreOptions:
@@ -193,6 +200,8 @@ class TableSchema:
             data["tablestore.base"] = self.base
         if self.former_partitions:
             data["tablestore.formerPartitions"] = [[f.to_json() for f in one] for one in self.former_partitions]
+            if self.partition_fill:
+                data["tablestore.partitionFill"] = self.partition_fill
         return json.dumps(data, indent=2, ensure_ascii=False)
 
     @classmethod
@@ -228,4 +237,5 @@ class TableSchema:
             former_partitions=tuple(
                 tuple(parse_field(f) for f in one) for one in data.get("tablestore.formerPartitions") or ()
             ),
+            partition_fill=int(data.get("tablestore.partitionFill") or 0),
         )

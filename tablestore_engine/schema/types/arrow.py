@@ -28,6 +28,7 @@ _PLAIN = {
     "FLOAT": pa.float32(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIME": pa.time32("ms"),
     "CHAR": pa.string(), "VARCHAR": pa.string(), "STRING": pa.string(),
     "BINARY": pa.binary(), "VARBINARY": pa.binary(), "BYTES": pa.binary(),
+    "VARIANT": pa.struct([pa.field(name, pa.binary(), False) for name in ("value", "metadata")]),
 }  # fmt: skip
 _FROM_PLAIN = {
     pa.bool_(): "BOOLEAN", pa.int8(): "TINYINT", pa.int16(): "SMALLINT", pa.int32(): "INT", pa.int64(): "BIGINT",

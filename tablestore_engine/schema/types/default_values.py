@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
@@ -253,6 +253,8 @@ def _atom(text: str, kind: AtomicType) -> Any:
         return float(text)
     if kind.root == "DATE":
         return date.fromisoformat(text)
+    if kind.root == "TIME":
+        return time.fromisoformat(text)
     if kind.root in TIMESTAMP_ROOTS:
         # Before Python 3.11 fromisoformat takes only 3 or 6 digits of a second.
         digits = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", text)

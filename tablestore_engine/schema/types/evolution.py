@@ -26,6 +26,7 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
+    has_root,
 )
 
 CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
@@ -57,7 +58,7 @@ _EXPLICIT = {
     "TIMESTAMP": (*STRING_ROOTS, *TIMESTAMP_ROOTS, "DATE"),
     "TIMESTAMP_LTZ": (*STRING_ROOTS, *TIMESTAMP_ROOTS, "DATE", *_NUMBERS),
 }
-_ZONED = ("DATE", "TIMESTAMP", *STRING_ROOTS)
+_ZONED = ("DATE", "TIME", "TIMESTAMP", *STRING_ROOTS)
 
 
 class CastMode(str, Enum):
@@ -192,6 +193,8 @@ def is_implicit(past: DataType, current: DataType) -> bool:
 def is_castable(past: DataType, current: DataType) -> bool:
     """Whether Spark's ``cast`` takes a value of one type to the other, under its ANSI rules."""
     if not isinstance(current, AtomicType):
+        return False
+    if has_root(past, ("VARIANT",)) or has_root(current, ("VARIANT",)):
         return False
     if not isinstance(past, AtomicType):
         # The text of an instant would depend on the time zone of the session.

@@ -44,10 +44,8 @@ _INSTEAD: Final = {
 
 INSTEAD: Final[Mapping[str, str]] = {
     "INTERVAL": "Store the bounds, or a number of units.",
-    "VARIANT": "Store the value as STRING, for example by to_json(…).",
     "VOID": "Cast the column to a type.",
     "NULL": "Cast the column to a type.",
-    "TIME": "Store the time as STRING or as a number of microseconds.",
     **{name: f"Use {kind}." for kind, names in _INSTEAD.items() for name in names},
 }
 """What to do instead of using a type, by its name in capitals."""

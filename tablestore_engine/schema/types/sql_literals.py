@@ -112,7 +112,7 @@ def literal(value: Any, kind: DataType | None = None) -> str:
     if isinstance(value, date):
         return f"DATE '{value.isoformat()}'"
     if isinstance(value, time):
-        return _text_expression(value.isoformat())  # a table holds no times of day
+        return f"TIME '{value.isoformat()}'"
     if isinstance(value, (bytes, bytearray)):
         return f"X'{value.hex()}'"
     raise TypeError(f"A {type(value).__name__} cannot be written as a SQL literal.")

@@ -25,12 +25,15 @@ MAX_LENGTH = 2**31 - 1
 MAX_TIMESTAMP_PRECISION = 6
 """Fractional digits of a timestamp that is written: Spark's and Python's microseconds."""
 
+MAX_TIME_PRECISION = 3
+"""Fractional digits of a time of day: the format stores milliseconds."""
+
 STRING_ROOTS = ("CHAR", "VARCHAR", "STRING")
 BINARY_ROOTS = ("BINARY", "VARBINARY", "BYTES")
 INTEGER_ROOTS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 TIMESTAMP_ROOTS = ("TIMESTAMP", "TIMESTAMP_LTZ")
 
-_PLAIN = {*INTEGER_ROOTS, "BOOLEAN", "FLOAT", "DOUBLE", "DATE", "STRING", "BYTES"}
+_PLAIN = {*INTEGER_ROOTS, "BOOLEAN", "FLOAT", "DOUBLE", "DATE", "STRING", "BYTES", "VARIANT"}
 _ALIASES = {"INTEGER": "INT", "NUMERIC": "DECIMAL", "DEC": "DECIMAL", "DOUBLE PRECISION": "DOUBLE"}
 _DEFAULT_PRECISION = {"DECIMAL": 10, "TIMESTAMP": 6, "TIMESTAMP_LTZ": 6, "TIME": 0, "CHAR": 1, "VARCHAR": 1,
                       "BINARY": 1, "VARBINARY": 1}  # fmt: skip
@@ -51,8 +54,8 @@ class DataType:
 
     @property
     def is_atomic(self) -> bool:
-        """True unless the type is an ARRAY, MAP or ROW."""
-        return isinstance(self, AtomicType)
+        """Whether values can be compared: not those of an ARRAY, MAP, ROW or VARIANT."""
+        return isinstance(self, AtomicType) and self.root != "VARIANT"
 
     def to_json(self) -> Any:
         """The persisted form: a text, or an object for ARRAY, MAP and ROW."""
@@ -178,7 +181,7 @@ def parse_type(data: str | Mapping[str, Any]) -> DataType:
     """The type of a persisted text or object.
 
     Raises:
-        UnsupportedTypeError: the type is not one that this engine can hold (MULTISET, VARIANT, BLOB, …).
+        UnsupportedTypeError: the type is not one that this engine can hold (MULTISET, BLOB, …).
     """
     if isinstance(data, str):
         return _parse_atomic(data)
@@ -249,6 +252,16 @@ def has_root(data_type: DataType, roots: Collection[str]) -> bool:
     if isinstance(data_type, MapType):
         return has_root(data_type.key, roots) or has_root(data_type.value, roots)
     return isinstance(data_type, RowType) and any(has_root(f.type, roots) for f in data_type.fields)
+
+
+def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
+    """Raise an UnsupportedTypeError for variants in files of another format than Parquet, which have no layout for
+    them."""
+    if file_format != "parquet" and has_root(data_type, ("VARIANT",)):
+        raise UnsupportedTypeError(
+            f"Column '{column}' holds variants, which files of the format {file_format} cannot.",
+            hint="Set 'file.format' = 'parquet'.",
+        )
 
 
 def has_map(data_type: DataType) -> bool:

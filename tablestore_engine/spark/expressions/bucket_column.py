@@ -91,6 +91,8 @@ def _slot_kind(field: DataField) -> Callable[[str], str] | None:
         return lambda name: f"cast({name} as bigint)"
     if root == "DATE":
         return lambda name: f"cast(unix_date({name}) as bigint) & 4294967295L"
+    if root == "TIME":
+        return lambda name: f"time_to_millis({name})"
     if root == "DECIMAL" and (field.type.precision or 10) <= 18:
         power = 10 ** (field.type.scale or 0)
         return lambda name: f"cast({name} * {power}BD as bigint)"

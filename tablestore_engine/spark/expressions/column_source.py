@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType
-from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
+from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType, has_root
+from tablestore_engine.spark.expressions.evolve_sql import as_scanned, evolved_sql, null_sql
 
 # Digits before the point that a decimal needs where Spark's vectorised reader takes whole numbers for it.
 _READER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}
@@ -50,6 +50,8 @@ def _is_native(past: DataField | None, field: DataField, own: TableSchema, *, wi
     """Whether the reader, asked for the present column by name, gives its values."""
     if past is None:
         return widens and not own.has_field(field.name)
+    if has_root(past.type, ("TIME",)):
+        return False
     return past.name == field.name and (reads_as(past.type, field.type) if widens else is_same(past.type, field.type))
 
 
@@ -63,7 +65,7 @@ def _source(past: DataField | None, field: DataField, current: TableSchema) -> S
 
 def _bare(field: DataField) -> DataField:
     """A column as far as a scan knows it."""
-    return replace(field, type=field.type.as_nullable(True), description=None, default_value=None)
+    return replace(field, type=as_scanned(field.type).as_nullable(True), description=None, default_value=None)
 
 
 def reads_as(past: DataType, current: DataType) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tablestore_engine.schema.types.evolution import ColumnCast, is_same, never_fails, past_field
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name, quoted_text
 from tablestore_engine.schema.types.types import (
@@ -13,18 +15,34 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
+    has_root,
 )
 from tablestore_engine.spark.expressions.types import sql_type
 
+_AS_NUMBERS = ("TIME",)
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 _MOST_SECONDS = 9_223_372_036_854
 # A date and a time of day, and then something that is no fraction of a second.
 _HAS_ZONE = "^[^0-9]*[0-9]+-[0-9]+-[0-9]+[ T][0-9]+(:[0-9]+(:[0-9]+([.][0-9]*)?)?)? *[A-Za-z+-]"
 
 
+def as_scanned(kind: DataType) -> DataType:
+    """A type as scans give its values: times of day, which Spark's readers do not know with milliseconds, as numbers of
+    them."""
+    if isinstance(kind, ArrayType):
+        return replace(kind, element=as_scanned(kind.element))
+    if isinstance(kind, MapType):
+        return replace(kind, key=as_scanned(kind.key), value=as_scanned(kind.value))
+    if isinstance(kind, RowType):
+        return replace(kind, fields=tuple(replace(one, type=as_scanned(one.type)) for one in kind.fields))
+    assert isinstance(kind, AtomicType)
+    return AtomicType("INT", kind.nullable) if kind.root in _AS_NUMBERS else kind
+
+
 def evolved_sql(source: str, past: DataType, current: DataType, how: ColumnCast, depth: int = 0) -> str:
-    """SQL of `source`, which has the type `past`, as `current`. The change is one that `check_readable` allows."""
-    if is_same(past, current):
+    """SQL of `source`, a scanned column of the type `past`, as `current`. The change is one that `check_readable`
+    allows."""
+    if is_same(past, current) and not has_root(past, _AS_NUMBERS):
         return source
     if isinstance(past, RowType) and isinstance(current, RowType):
         parts = []
@@ -45,8 +63,15 @@ def evolved_sql(source: str, past: DataType, current: DataType, how: ColumnCast,
         return f"transform({source}, {one} -> {element})"
     if isinstance(past, MapType) and isinstance(current, MapType):
         value = evolved_sql(one, past.value, current.value, how.at("value"), depth + 1)
+        if has_root(past.key, _AS_NUMBERS):
+            key = evolved_sql(f"__k{depth}", past.key, current.key, how.at("key"), depth + 1)
+            source = f"transform_keys({source}, (__k{depth}, {one}) -> {key})"
         return f"transform_values({source}, (__k{depth}, {one}) -> {value})"
     assert isinstance(current, AtomicType)
+    if isinstance(past, AtomicType) and past.root in _AS_NUMBERS:
+        source = f"cast(time_from_millis({source}) as {sql_type(past)})"
+        if is_same(past, current):
+            return source
     return _checked(source, past, current, how)
 
 
@@ -83,7 +108,7 @@ def cast_sql(source: str, past: DataType, current: AtomicType, zone: str) -> str
         )
     if current.root in TIMESTAMP_ROOTS:
         return _truncated(_timestamp(source, root, current.root, zone), past, current)
-    if root == "TIMESTAMP_LTZ" and current.root == "DATE":
+    if root == "TIMESTAMP_LTZ" and current.root in ("DATE", "TIME"):
         source = _clock(source, zone)
     return f"{'cast' if never_fails(past, current) else 'try_cast'}({source} as {sql_type(current)})"
 

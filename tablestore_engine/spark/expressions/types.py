@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import (
+    MAX_TIME_PRECISION,
     ArrayType,
     AtomicType,
     DataField,
@@ -41,6 +42,7 @@ _TO_SPARK: dict[str, T.DataType] = {
     "BINARY": T.BinaryType(),
     "VARBINARY": T.BinaryType(),
     "BYTES": T.BinaryType(),
+    "VARIANT": T.VariantType(),
 }
 _FROM_SPARK: dict[type[T.DataType], str] = {
     T.BooleanType: "BOOLEAN",
@@ -55,6 +57,7 @@ _FROM_SPARK: dict[type[T.DataType], str] = {
     T.TimestampType: "TIMESTAMP_LTZ",
     T.StringType: "STRING",
     T.BinaryType: "BYTES",
+    T.VariantType: "VARIANT",
     T.NullType: "STRING",  # a column of NULLs has no type of its own; a string column takes it
 }
 
@@ -63,13 +66,13 @@ def to_spark_type(data_type: DataType) -> T.DataType:
     """The Spark type that reads a table type.
 
     Raises:
-        UnsupportedTypeError: Spark has none (TIME).
+        UnsupportedTypeError: this Spark has none (TIME before 4.1).
     """
     if isinstance(data_type, AtomicType):
         if data_type.root == "DECIMAL":
             return T.DecimalType(data_type.precision or 10, data_type.scale or 0)
-        if data_type.root not in _TO_SPARK:
-            raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")
+        if data_type.root == "TIME":
+            return _time_type(data_type)
         return _TO_SPARK[data_type.root]
     if isinstance(data_type, ArrayType):
         return T.ArrayType(to_spark_type(data_type.element), data_type.element.nullable)
@@ -80,11 +83,19 @@ def to_spark_type(data_type: DataType) -> T.DataType:
     raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")
 
 
+def _time_type(kind: AtomicType) -> T.DataType:
+    if not hasattr(T, "TimeType"):
+        raise UnsupportedTypeError(
+            f"This version of Spark cannot read the type {kind}.", hint="Use PySpark 4.1 or later, or read it as Arrow."
+        )
+    return T.TimeType(min(kind.precision or 0, MAX_TIME_PRECISION))
+
+
 def sql_type(data_type: DataType) -> str:
     """The Spark type that reads a table type, as SQL writes it: fields may have any name.
 
     Raises:
-        UnsupportedTypeError: Spark has none (TIME).
+        UnsupportedTypeError: this Spark has none (TIME before 4.1).
     """
     return _written(to_spark_type(data_type))
 
@@ -104,7 +115,7 @@ def declared_type(data_type: DataType) -> str:
     """The type as SQL declares it, with CHAR and VARCHAR, which Spark reads as texts.
 
     Raises:
-        UnsupportedTypeError: Spark has none (TIME).
+        UnsupportedTypeError: this Spark has none (TIME before 4.1).
     """
     if isinstance(data_type, ArrayType):
         return f"array<{declared_type(data_type.element)}>"
@@ -125,7 +136,7 @@ def from_spark_type(spark_type: T.DataType, column: str, nullable: bool = True) 
     """The table type that holds a Spark type.
 
     Raises:
-        UnsupportedTypeError: the table format has none (interval, variant); names the column.
+        UnsupportedTypeError: the table format has none (interval); names the column.
     """
     if isinstance(spark_type, T.DecimalType):
         return AtomicType("DECIMAL", nullable, spark_type.precision, spark_type.scale)
@@ -147,6 +158,8 @@ def from_spark_type(spark_type: T.DataType, column: str, nullable: bool = True) 
             for i, f in enumerate(spark_type.fields)
         )
         return RowType(tuple(fields), nullable)
+    if hasattr(T, "TimeType") and isinstance(spark_type, T.TimeType):
+        return AtomicType("TIME", nullable, min(spark_type.precision, MAX_TIME_PRECISION))
     precision = 6 if isinstance(spark_type, (T.TimestampType, T.TimestampNTZType)) else None
     for kind, root in _FROM_SPARK.items():
         if type(spark_type) is kind or (kind is T.StringType and isinstance(spark_type, kind)):

@@ -60,7 +60,24 @@ def arrow_frame(spark: SparkSession, io: FileIO, files: Sequence[ArrowFile], fie
 
 def arrow_type_for_spark(kind: DataType) -> pa.DataType:
     """The Arrow type in which Spark takes values of a table type."""
-    return to_arrow_type(_as_spark_has_it(kind))
+    return _with_wide_times(to_arrow_type(_as_spark_has_it(kind)))
+
+
+def _with_wide_times(kind: pa.DataType) -> pa.DataType:
+    """The type with times of nanoseconds, the only ones that Spark takes."""
+    if pa.types.is_time32(kind):
+        return pa.time64("ns")
+    if pa.types.is_list(kind):
+        return pa.list_(_wide_field(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(_wide_field(kind.key_field), _wide_field(kind.item_field))
+    if pa.types.is_struct(kind):
+        return pa.struct([_wide_field(one) for one in kind])
+    return kind
+
+
+def _wide_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_with_wide_times(field.type))
 
 
 def _as_spark_has_it(kind: DataType) -> DataType:

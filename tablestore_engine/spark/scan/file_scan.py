@@ -25,7 +25,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.column_source import Source, sources_of
+from tablestore_engine.spark.expressions.column_source import sources_of
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
@@ -63,9 +63,8 @@ class FileScans:
         self.spark = spark
         self._table = table
         self.schema = schema
-        as_it_is = tuple(Source(field, None) for field in schema.fields)
         # By a schema, and whether files are read by a reader that widens types.
-        self._sources = {(schema.id, widens): as_it_is for widens in (False, True)}
+        self._sources = {(schema.id, widens): sources_of(schema, schema, widens=widens) for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
         self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
 

@@ -22,7 +22,9 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
+from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.creation import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -105,7 +107,15 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
         default_buckets=buckets,
     )
     say_notes(options)
-    return schema
+    return _described(schema, context.intent)
+
+
+def _described(schema: TableSchema, intent: WriteIntent) -> TableSchema:
+    """The first schema of a table with the comments that the caller has for it."""
+    changes = [] if intent.describe is None else intent.describe(schema)
+    if not changes:
+        return schema
+    return replace(apply_changes(schema, changes, schema.time_millis, has_data=False), id=schema.id)
 
 
 def _renamed(statement: CreateTableAs, frame: DataFrame) -> DataFrame:

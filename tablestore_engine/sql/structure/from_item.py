@@ -221,7 +221,7 @@ class RelationScan:
                 return i
             if token.key == "AS" or (after_operand and token.is_name and token.key not in _AFTER_OPERAND):
                 return self._alias(i, relation)
-            if token.kind == WORD and not after_operand and token.key in ("DATE", "TIMESTAMP", "INTERVAL"):
+            if token.kind == WORD and not after_operand and token.key in ("DATE", "TIME", "TIMESTAMP", "INTERVAL"):
                 i += 1  # a typed literal: the operand is the string after it
                 continue
             after_operand = token.key == ")" or token.kind in (NUMBER, STRING, WORD, QUOTED)

@@ -1,8 +1,8 @@
 """Parses Spark's types, as written in a column definition, without a JVM.
 
 ``bigint`` → BIGINT, ``timestamp`` → TIMESTAMP_LTZ (Spark's TIMESTAMP has the session's time zone),
-``timestamp_ntz`` → TIMESTAMP, ``struct<a: int, b: string>`` → ROW, and so on. Fields of a ROW get the
-id -1; they are numbered when the type is added to a schema.
+``timestamp_ntz`` → TIMESTAMP, ``time`` → TIME(3), ``struct<a: int, b: string>`` → ROW, and so on. Fields of a ROW
+get the id -1; they are numbered when the type is added to a schema.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from typing import Final
 
 from tablestore_engine.errors import UnsupportedTypeError, nearest
 from tablestore_engine.schema.types.foreign_types import INSTEAD
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import (
+    MAX_TIME_PRECISION,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.sql.text.lexer import NUMBER, Token, tokenize
 from tablestore_engine.sql.types.type_names import spark_type
@@ -38,7 +46,10 @@ _ATOMIC: Final[Mapping[str, tuple[str, int | None]]] = {
     "TIMESTAMP": ("TIMESTAMP_LTZ", 6),
     "TIMESTAMP_LTZ": ("TIMESTAMP_LTZ", 6),
     "TIMESTAMP_NTZ": ("TIMESTAMP", 6),
+    "TIME": ("TIME", MAX_TIME_PRECISION),
+    "VARIANT": ("VARIANT", None),
 }
+_LONGEST_TIME: Final = f"TIME({MAX_TIME_PRECISION})"
 _WITH_LENGTH: Final = {"CHAR": "CHAR", "CHARACTER": "CHAR", "VARCHAR": "VARCHAR"}
 _DECIMALS: Final = frozenset(["DECIMAL", "DEC", "NUMERIC"])
 _KNOWN: Final = [*_ATOMIC, *_WITH_LENGTH, *_DECIMALS, "ARRAY", "MAP", "STRUCT"]
@@ -91,6 +102,10 @@ class _TypeParser(Cursor):
             return AtomicType(name, precision=precision)
         if root in _WITH_LENGTH and len(arguments) == 1:
             return AtomicType(_WITH_LENGTH[root], precision=arguments[0])
+        if root == "TIME" and len(arguments) == 1:
+            if arguments[0] > MAX_TIME_PRECISION:
+                raise self.unsupported(self.slice(start, self.i), f"Times have milliseconds: use {_LONGEST_TIME}.")
+            return AtomicType("TIME", precision=arguments[0])
         if root in _DECIMALS and len(arguments) <= 2:
             precision, scale = (*arguments, *(10, 0)[len(arguments) :])
             return self.decimal(precision, scale)

@@ -6,10 +6,14 @@ import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, RowKindError, SchemaError
 from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.manifests.data_file import SimpleStats
+from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
+from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.multiset_schema import as_multiset, check_retractable
+from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import (
     AddPartitionField,
     DropColumn,
@@ -61,11 +65,31 @@ def test_a_former_partition_column_may_change():
     assert PartitionFormat(dropped).path_of(b"") == ""
 
 
-def test_as_many_other_columns_are_refused_once_there_are_files():
-    with pytest.raises(SchemaError, match=r"had the partition columns \(dt\) before"):
-        changed(DropPartitionField("dt"), AddPartitionField("hr"))
+def test_as_many_other_columns_have_longer_rows():
+    hourly = changed(DropPartitionField("dt"), AddPartitionField("hr"))
+    assert (hourly.partition_keys, hourly.partition_fill) == (("hr",), 1)
+    assert TableSchema.from_json(hourly.to_json()) == hourly
+    named = PartitionFormat(hourly)
+    old, new = encode_row(["x"], [COLUMNS[0][1]]), named.encode([3])
+    assert (named.decode(old), named.decode(new), named.decode(named.encode([None]))) == ((UNKNOWN,), (3,), (None,))
+    assert [(named.path_of(one), list(named.names_of(one))) for one in (old, new)] == [
+        ("dt=x", ["dt"]), ("hr=3", ["hr"])]  # fmt: skip
+    assert (named.is_current(old), named.is_current(new), named.texts_of(new)) == (False, True, ["3"])
+    back = changed(DropPartitionField("hr"), AddPartitionField("dt"), schema=hourly)
+    assert (back.partition_fill, PartitionFormat(back).encode(["x"])) == (0, old), "the rows of before"
+    assert [PartitionFormat(back).path_of(one) for one in (old, new)] == ["dt=x", "hr=3"]
+    third = changed(DropPartitionField("dt"), AddPartitionField("day"), schema=back)
+    assert (third.partition_fill, [PartitionFormat(third).path_of(one) for one in (old, new)]) == (2, ["dt=x", "hr=3"])
     fresh = changed(DropPartitionField("dt"), AddPartitionField("hr"), has_data=False)
-    assert (fresh.partition_keys, fresh.former_partitions) == (("hr",), ())
+    assert (fresh.partition_keys, fresh.former_partitions, fresh.partition_fill) == (("hr",), (), 0)
+
+
+def test_bounds_of_manifests_of_other_columns_are_not_taken_for_todays():
+    hourly = changed(DropPartitionField("dt"), AddPartitionField("hr"))
+    text = encode_row(["x"], [COLUMNS[0][1]])
+    meta = ManifestFileMeta("m", 1, 1, 0, SimpleStats(text, text, (0,)), 0)
+    assert PartitionChoice(hourly, Compare("hr", "=", 3), None).may_hold(meta)
+    assert not PartitionChoice(BY_DAY, Compare("dt", "=", "y"), None).may_hold(meta)
 
 
 def test_dates_are_named_as_in_a_new_table_unless_others_have_a_name_already():

@@ -73,7 +73,7 @@ def test_quoted_name():
         (date(24, 1, 2), "DATE '0024-01-02'"),
         (datetime(2024, 1, 2, 3), "TIMESTAMP_NTZ '2024-01-02 03:00:00'"),
         (datetime(2024, 1, 2, 3, tzinfo=timezone(timedelta(hours=-2))), "TIMESTAMP '2024-01-02 03:00:00-02:00'"),
-        (time(1, 2, 3, 4), "'01:02:03.000004'"),
+        (time(1, 2, 3, 4), "TIME '01:02:03.000004'"),
         (bytearray(b"\x00\xff"), "X'00ff'"),
         ('$1 {a} "q" ä\n', "'$1 {a} \"q\" ä\n'"),
         ("it's", "cast(X'69742773' as string)"),

@@ -107,7 +107,7 @@ def test_nested_forms_of_other_writers():
 
 @pytest.mark.parametrize(
     "data",
-    ["VARIANT", "BLOB", "INT(3)", "DECIMAL(39, 0)", "DECIMAL(5, 6)", "TIMESTAMP(10)", "", "INT INT", "CHAR(0)",
+    ["BLOB", "INT(3)", "DECIMAL(39, 0)", "DECIMAL(5, 6)", "TIMESTAMP(10)", "", "INT INT", "CHAR(0)",
      {"type": "MULTISET", "element": "INT"}, {"type": "VECTOR", "element": "INT", "length": 3}],
     ids=str,
 )  # fmt: skip

@@ -10,7 +10,8 @@
   {% do tablestore__alter_relation_add_remove_columns(relation, columns, none) %}
 {%- endmacro %}
 
-{# The table's comment is written with the table, those of its columns and their fields right afterwards. #}
+{# All comments of a new table are written with it; here, those of an older one that differ, and of columns that are
+   missing there is a warning. #}
 {% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
   {% if not relation.is_view %}
     {% if for_relation and config.persist_relation_docs() and model.description %}
