@@ -33,7 +33,6 @@ _MATERIALIZED = "Materialized views are not built yet."
 REASONS: dict[str, str] = {
     "functions.test_js_udfs": _JAVASCRIPT,
     "functions.test_udfs.PythonUDFNotSupported": "Exclusive with `PythonUDFSupported`, which passes.",
-    "functions.test_udafs.UDAFBase": "Abstract: it has no function.",
     "grants": _GRANTS,
     "materialized_view": _MATERIALIZED,
     "empty.test_empty.BaseTestEmptySeedFlag": "`dbt seed --empty` needs dbt-core 1.12.",
