@@ -25,6 +25,7 @@ from tablestore_engine.operation.files.file_index_writer import (
     store_index,
 )
 from tablestore_engine.operation.files.open_file import OpenFile, WrittenFile
+from tablestore_engine.operation.files.variants import with_whole_variants
 from tablestore_engine.operation.formats.batch_size import slices_within
 from tablestore_engine.operation.formats.column_stats import UNKNOWN, ColumnStats
 from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout
@@ -122,6 +123,7 @@ class RollingWriter:
 
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
+        table = with_whole_variants(table, self._schema.fields)
         # One large batch makes no larger row groups and files than many small ones.
         for rows in slices_within(table, min(_SLICE_BYTES, self._options.file_block_size or _SLICE_BYTES)):
             if self._finds_nan(rows):

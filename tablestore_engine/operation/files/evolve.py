@@ -6,7 +6,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
+from tablestore_engine.operation.files.variants import refuse_shredded
 from tablestore_engine.schema.casts.cast_arrays import cast_array
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.evolution import ColumnCast, cast_error, is_same, past_field
@@ -23,8 +24,8 @@ def evolved(array: pa.Array, past: DataType, current: DataType, how: ColumnCast)
         UnsupportedTypeError: variants that another writer shredded.
     """
     target = to_arrow_type(current)
-    if has_root(past, ("VARIANT",)):
-        _refuse_shredded(array.type, how)
+    if has_root(past, VARIANTS):
+        refuse_shredded(how.column, array.type)
     if not is_same(past, current):
         stored = to_arrow_type(past)
         array = array if array.type == stored else array.cast(stored)
@@ -72,14 +73,3 @@ def _nested(array: pa.Array, target: pa.DataType, values: pa.Array) -> pa.Array:
     """A list or map of the same shape with other values."""
     # Where each begins and ends, and which are null, stays; a slice keeps the buffers of the whole.
     return pa.Array.from_buffers(target, len(array), array.buffers()[:2], offset=array.offset, children=[values])
-
-
-def _refuse_shredded(kind: pa.DataType, how: ColumnCast) -> None:
-    """Raise an UnsupportedTypeError for parts of variants in columns of their own, which a cast would lose."""
-    if pa.types.is_struct(kind) and kind.get_field_index("typed_value") >= 0 and kind.get_field_index("metadata") >= 0:
-        raise UnsupportedTypeError(
-            f"Column '{how.column}' has a file with shredded variants, which only Spark puts together.",
-            hint="Read it by SQL, or rewrite the file by the tool that wrote it, without shredding.",
-        )
-    for at in range(kind.num_fields):
-        _refuse_shredded(kind.field(at).type, how)

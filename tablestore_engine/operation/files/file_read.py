@@ -17,6 +17,7 @@ from tablestore_engine.metadata.manifests.data_file import format_of
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.evolve import evolved
 from tablestore_engine.operation.files.row_keys import Longs, RowKeys
+from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
 from tablestore_engine.operation.pages.page_lookup import look_up
@@ -141,7 +142,7 @@ class _Target:
 def _target(name: str, source: DataField | None, data_type: DataType) -> _Target:
     if source is not None:
         check_readable(name, source.type, data_type)
-    is_stored = source is not None and is_same(source.type, data_type) and not has_root(data_type, ("VARIANT",))
+    is_stored = source is not None and is_same(source.type, data_type) and not has_root(data_type, VARIANTS)
     return _Target(name, source, data_type, to_arrow_type(data_type), is_stored)
 
 

@@ -28,7 +28,7 @@ _PLAIN = {
     "FLOAT": pa.float32(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIME": pa.time32("ms"),
     "CHAR": pa.string(), "VARCHAR": pa.string(), "STRING": pa.string(),
     "BINARY": pa.binary(), "VARBINARY": pa.binary(), "BYTES": pa.binary(),
-    "VARIANT": pa.struct([pa.field(name, pa.binary(), False) for name in ("value", "metadata")]),
+    "VARIANT": pa.struct([(name, pa.binary()) for name in ("value", "metadata")]),
 }  # fmt: skip
 _FROM_PLAIN = {
     pa.bool_(): "BOOLEAN", pa.int8(): "TINYINT", pa.int16(): "SMALLINT", pa.int32(): "INT", pa.int64(): "BIGINT",
@@ -37,6 +37,9 @@ _FROM_PLAIN = {
     pa.string(): "STRING", pa.large_string(): "STRING", pa.string_view(): "STRING",
     pa.binary(): "BYTES", pa.large_binary(): "BYTES", pa.binary_view(): "BYTES",
 }  # fmt: skip
+
+
+_STORED_VARIANT = pa.struct([one.with_nullable(False) for one in _PLAIN["VARIANT"]])
 
 
 def to_arrow_type(data_type: DataType) -> pa.DataType:
@@ -55,6 +58,8 @@ def _to_arrow(data_type: DataType, column_id: int | None, depth: int) -> pa.Data
         if data_type.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
             unit = _timestamp_unit(6 if data_type.precision is None else data_type.precision)
             return pa.timestamp(unit, tz="UTC" if data_type.root == "TIMESTAMP_LTZ" else None)
+        if data_type.root == "VARIANT" and column_id is not None:
+            return _STORED_VARIANT
         return _PLAIN[data_type.root]
     inner = depth + 1
     if isinstance(data_type, ArrayType):
