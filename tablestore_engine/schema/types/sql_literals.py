@@ -14,7 +14,16 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import (
+    MAX_TIMESTAMP_PRECISION,
+    TIMESTAMP_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
 
 _NAMES = {"BYTES": "binary", "BINARY": "binary", "VARBINARY": "binary", "TIMESTAMP": "timestamp_ntz",
           "TIMESTAMP_LTZ": "timestamp"}  # fmt: skip
@@ -44,7 +53,9 @@ def declared_type(kind: DataType) -> str:
         return f"MAP<{declared_type(kind.key)}, {declared_type(kind.value)}>"
     if isinstance(kind, RowType):
         return f"STRUCT<{', '.join(_declared_field(one) for one in kind.fields)}>"
-    return spark_type(kind).upper()
+    assert isinstance(kind, AtomicType)
+    short = kind.root in TIMESTAMP_ROOTS and (kind.precision or 0) < MAX_TIMESTAMP_PRECISION
+    return f"{spark_type(kind).upper()}{f'({kind.precision})' if short else ''}"
 
 
 def declared_column(column: DataField, default_sql: str | None = None) -> str:

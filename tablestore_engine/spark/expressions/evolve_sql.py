@@ -107,7 +107,7 @@ def cast_sql(source: str, past: DataType, current: AtomicType, zone: str) -> str
             else f"CASE WHEN octet_length({found}) <= {current.precision} THEN {found} END"
         )
     if current.root in TIMESTAMP_ROOTS:
-        return _truncated(_timestamp(source, root, current.root, zone), past, current)
+        return without_digits(_timestamp(source, root, current.root, zone), past, current)
     if root == "TIMESTAMP_LTZ" and current.root in ("DATE", "TIME"):
         source = _clock(source, zone)
     return f"{'cast' if never_fails(past, current) else 'try_cast'}({source} as {sql_type(current)})"
@@ -148,7 +148,7 @@ def _instant(source: str, zone: str) -> str:
     return f"make_timestamp_ltz({parts}, extract(SECOND FROM {source}), {literal(zone)})"
 
 
-def _truncated(source: str, past: DataType, current: AtomicType) -> str:
+def without_digits(source: str, past: DataType, current: AtomicType) -> str:
     """SQL of a timestamp without the digits that its type does not have."""
     kept = current.precision or 0
     if kept >= 6 or (isinstance(past, AtomicType) and past.root in TIMESTAMP_ROOTS and (past.precision or 0) <= kept):

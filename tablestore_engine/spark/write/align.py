@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -19,10 +20,11 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.evolve_sql import without_digits
 from tablestore_engine.spark.expressions.types import from_spark_type, sql_type, to_spark_type
 from tablestore_engine.spark.run.errors import translated
 
@@ -106,13 +108,21 @@ def _fitted(source: str, given: T.DataType, field: DataField, *, named: bool) ->
     """SQL of a column of the query in the type of a column of the table."""
     target = to_spark_type(field.type)
     if given == target:
-        return source
+        return _cut(source, field)
     value = by_name_sql(source, given, target, field.name) if named else source
     try:
         from_spark_type(given, field.name)
     except UnsupportedTypeError as error:
         raise SchemaError(str(error)) from error
-    return f"CAST({value} AS {sql_type(field.type)})"
+    return _cut(f"CAST({value} AS {sql_type(field.type)})", field)
+
+
+def _cut(value: str, field: DataField) -> str:
+    """A timestamp without the digits that its column does not have, as SQL assigns it; Spark has microseconds only."""
+    kind = field.type
+    if isinstance(kind, AtomicType) and kind.root in TIMESTAMP_ROOTS:
+        return without_digits(value, replace(kind, precision=6), kind)
+    return value
 
 
 def _selected(frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:

@@ -195,17 +195,21 @@ def drop_view(statement: DropView, context: CatalogContext) -> StatementResult:
 
 
 def _warn_of_views(kind: str, database: str, name: str, context: CatalogContext) -> None:
-    """Log the views that read what was dropped, which fail from now on."""
-    wanted, catalog, found = (database.lower(), name.lower()), context.catalog, []
-    for schema in catalog.list_databases():
-        for view_name in catalog.list_views(schema):
+    """Log the views that read what was dropped, also through other views: they fail from now on."""
+    reads: dict[str, set[tuple[str, str]]] = {}
+    for schema in context.catalog.list_databases():
+        for view_name in context.catalog.list_views(schema):
             try:
-                view = catalog.load_view(schema, view_name)
+                view = context.catalog.load_view(schema, view_name)
                 read = references(view.sql)
             except TableStoreError:
                 continue  # unreadable already
-            if any(((one.database or view.database).lower(), one.name.lower()) == wanted for one in read):
-                found.append(f"{schema}.{view_name}")
+            reads[f"{schema}.{view_name}"] = {((o.database or view.database).lower(), o.name.lower()) for o in read}
+    gone, found = {(database.lower(), name.lower())}, list[str]()
+    while more := [one for one, names in reads.items() if names & gone and one not in found]:
+        found += more
+        gone |= {(schema, view) for schema, _, view in (one.lower().partition(".") for one in more)}
+    found.sort()
     if found:
         _log.warning("%s %s.%s is dropped; these views read it: %s.", kind, database, name, ", ".join(found))
 

@@ -14,6 +14,7 @@ from tablestore_engine.errors import UnsupportedTypeError, nearest
 from tablestore_engine.schema.types.foreign_types import INSTEAD
 from tablestore_engine.schema.types.types import (
     MAX_TIME_PRECISION,
+    MAX_TIMESTAMP_PRECISION,
     ArrayType,
     AtomicType,
     DataField,
@@ -50,6 +51,7 @@ _ATOMIC: Final[Mapping[str, tuple[str, int | None]]] = {
     "VARIANT": ("VARIANT", None),
 }
 _LONGEST_TIME: Final = f"TIME({MAX_TIME_PRECISION})"
+_TIMESTAMPS: Final = frozenset(["TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"])
 _WITH_LENGTH: Final = {"CHAR": "CHAR", "CHARACTER": "CHAR", "VARCHAR": "VARCHAR"}
 _DECIMALS: Final = frozenset(["DECIMAL", "DEC", "NUMERIC"])
 _KNOWN: Final = [*_ATOMIC, *_WITH_LENGTH, *_DECIMALS, "ARRAY", "MAP", "STRUCT"]
@@ -100,6 +102,10 @@ class _TypeParser(Cursor):
                 raise self.unsupported(self.slice(start, self.i), "Only the collation UTF8_BINARY is supported.")
             name, precision = _ATOMIC[root]
             return AtomicType(name, precision=precision)
+        if root in _TIMESTAMPS and len(arguments) == 1:
+            if arguments[0] > MAX_TIMESTAMP_PRECISION:
+                raise self.unsupported(self.slice(start, self.i), f"Spark has microseconds: use {root}.")
+            return AtomicType(_ATOMIC[root][0], precision=arguments[0])
         if root in _WITH_LENGTH and len(arguments) == 1:
             return AtomicType(_WITH_LENGTH[root], precision=arguments[0])
         if root == "TIME" and len(arguments) == 1:
