@@ -66,7 +66,8 @@ def test_drop_names_the_views_that_it_leaves_without_a_table(store, caplog):
     store.execute("DROP TABLE IF EXISTS s.nothing")
     assert not caplog.records
     store.execute("DROP TABLE s.t")
-    assert caplog.messages == ["Table s.t is dropped; these views read it: default.of_schema, default.of_view, s.of_bare."]
+    views = "default.of_schema, default.of_view, s.of_bare"
+    assert caplog.messages == [f"Table s.t is dropped; these views read it: {views}."]
     caplog.clear()
     store.execute("DROP VIEW of_schema")
     assert caplog.messages == ["View default.of_schema is dropped; these views read it: default.of_view."]
