@@ -161,7 +161,7 @@ def _is_running(record: BuildRecord) -> bool | None:
 
 
 def _settle(shop: Workshop, record: BuildRecord, *, fenced: bool) -> None:
-    """Finish a build in place of its owner. `fenced`: the owner is known to be dead, so it cannot commit any more."""
+    """Finish a build instead of its owner. `fenced`: the owner is known to be dead, so it cannot commit any more."""
     shop.records.revoke(record.id)
     paths = shop.table(record)
     if not fenced and shop.io.exists(paths.build_mark(record.id)):

@@ -98,8 +98,8 @@ class Producer:
     def _write(self, keys: BucketScan, before: BucketScan | None, after: BucketScan | None) -> list[ManifestEntry]:
         """Write the changes of one bucket."""
         schema = self.target.schema
-        place = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
-        writer = RollingWriter(self.target, place, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
+        bucket_files = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
+        writer = RollingWriter(self.target, bucket_files, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
         was, became = (ScanPlan(None, schema, (one,) if one else ()) for one in (before, after))
         touched = ScanPlan(None, schema, (keys,))
         reach = Reach(touched)

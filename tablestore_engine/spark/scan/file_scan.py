@@ -179,11 +179,11 @@ class FileScans:
         if native:
             reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
             return reader.load([escaped_path(path) for path in paths])
-        placed = [
+        arrow_files = [
             ArrowFile(path, file.file_size, bucket.deletions.get(file.file_name))
             for path, (bucket, file) in zip(paths, files, strict=True)
         ]
-        return arrow_frame(self.spark, self._table.io, placed, fields)
+        return arrow_frame(self.spark, self._table.io, arrow_files, fields)
 
     def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]

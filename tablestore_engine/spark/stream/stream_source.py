@@ -56,8 +56,8 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
     spark.createDataFrame([(0,)], "x int")
     spark.dataSource.register(TableStream)
     reader = spark.readStream.format(FORMAT).options(**dict(options))
-    place = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
-    return typed(reader.options(**place).load(), table.schema)
+    located = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
+    return typed(reader.options(**located).load(), table.schema)
 
 
 class TableStream(DataSource):
