@@ -1,7 +1,7 @@
 """The changelog that a commit brings with it (`changelog-producer`), as files next to its data files.
 
 It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
-same atomic step: no change is lost or recorded twice, whoever else commits and wherever a process dies.
+same atomic step: no change is lost or recorded twice, whichever processes commit too and wherever one dies.
 
 * `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.

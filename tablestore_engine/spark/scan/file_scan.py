@@ -1,7 +1,7 @@
 """Data files as Spark's own scans, with the columns of the current schema.
 
-Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
-formats, and from ORC files positions of rows, timestamps and old dates.
+Spark reads Parquet and ORC files itself. Its Python workers read the rest (`arrow_scan`): other formats, and
+from ORC files positions of rows, timestamps and old dates.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.

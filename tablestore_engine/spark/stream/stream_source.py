@@ -112,7 +112,7 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         self._last = latest or 0
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802 - Spark's name
-        """Tells Spark whether there are limits."""
+        """The limits of a batch, for Spark."""
         return limit_of(self._options.limits)
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802

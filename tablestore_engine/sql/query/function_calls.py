@@ -1,7 +1,7 @@
 """The calls of functions in a query: names before an opening parenthesis, which may belong to a function of ours.
 
-A *call* is a name of one or more parts. Names of tables, columns lists and built-in functions look alike, so whoever
-asks knows which functions there are.
+A *call* is a name of one or more parts. Names of tables, columns lists and built-in functions look alike, so the
+caller knows which functions there are.
 
 Spark has no aggregate functions in SQL. A call of one is *inlined*: its body replaces the call, with the arguments for
 the parameters.
