@@ -47,7 +47,7 @@ class Topic:
         self.transactions.clear()
 
     def take(self):
-        return [(snapshot, sorted(told)) for snapshot, told in self.transactions]
+        return [(snapshot, sorted(sent)) for snapshot, sent in self.transactions]
 
     @contextmanager
     def another_process(self, name="other"):
@@ -85,13 +85,13 @@ class _Publisher:
         topic = self._topic
         if topic.fails:
             raise topic.fails.pop(0)
-        told = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
+        sent = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
         topic.before_end()
         if topic.newest_publisher is not self:
             raise LogFencedError("fenced")
-        topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
-        topic.sent_for += [snapshot] * len(told)
+        topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in sent]))
+        topic.sent_for += [snapshot] * len(sent)
         offsets = (len(topic.sent_for),)
         topic.sent_for.append(_END)
         topic.after_end()
-        return len(told), offsets
+        return len(sent), offsets

@@ -19,7 +19,7 @@ from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.session_options import besides_identity, identity_of, of_write, session_options
-from tablestore_engine.sql.statements.row import Delete, RowChange
+from tablestore_engine.sql.statements.row import Delete, RowStatement
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 
@@ -68,7 +68,7 @@ def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
     return StatementResult(kind, outcome.rows)
 
 
-def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContext:
+def with_dynamic_options(statement: RowStatement, context: RowContext) -> RowContext:
     """The context of a statement, with the options that it and its session give.
 
     Raises:

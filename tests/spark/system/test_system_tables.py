@@ -152,7 +152,7 @@ def test_changes_of_a_range_in_logs(store, producer):
         store.sql("SELECT * FROM c$audit_log /*+ OPTIONS('scan.plan' = '1') */")
 
 
-def test_logs_of_changelogs_whose_snapshots_are_gone(store):
+def test_logs_of_changelogs_whose_snapshots_are_expired(store):
     options = (
         "'changelog-producer' = 'input', 'write-only' = 'true', 'changelog.num-retained.max' = '9',"
         " 'snapshot.num-retained.min' = '1'"

@@ -32,7 +32,7 @@ def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
     assert publish_log(table.state).snapshots == 0
 
 
-def test_a_statement_may_not_be_told(tmp_path, topic):
+def test_a_statement_may_not_be_published(tmp_path, topic):
     quiet = keyed_table(tmp_path, {**KAFKA, "change-tracking": "false"}, name="quiet")
     quiet.write(keyed_arrow(1, 1))
     assert topic.transactions == []
