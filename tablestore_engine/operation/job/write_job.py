@@ -1,4 +1,4 @@
-"""What the tasks of one write share, and what they return.
+"""The values that the tasks of one write share, and those that they return.
 
 A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
 `BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D); `ORDINAL_COLUMN` keeps
@@ -29,7 +29,7 @@ ORDINAL_COLUMN = "__tablestore_ordinal"
 
 @dataclass(frozen=True)
 class WriteJob:
-    """What the tasks of one write share.
+    """The values that the tasks of one write share.
 
     `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
     partitions that have another one. `dynamic` is the index of dynamic buckets, None for tables without one.

@@ -47,7 +47,7 @@ BucketFile = tuple[BucketScan, DataFileMeta]
 
 @dataclass(frozen=True, order=True)
 class _Group:
-    """What files have in common that one scan reads: their schema, their format, whether rows of theirs are deleted,
+    """The properties that the files of one scan share: their schema, their format, whether rows of theirs are deleted,
     and whether they are ORC files that may hold old dates."""
 
     schema_id: int

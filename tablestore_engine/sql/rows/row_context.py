@@ -1,4 +1,4 @@
-"""What every statement on rows is given: the catalog, the session and what the caller asks for.
+"""The context of every statement on rows: the catalog, the session and the request of the caller.
 
 A statement has options of its own: those of its hint OPTIONS, and those of the session (`session_options`).
 `commit.user-prefix` and `commit.identifier` are the identity of its write. All others are options of the table that it
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowContext:
-    """What a statement on rows needs. `spark` starts the session when it is first called."""
+    """The context of a statement on rows. `spark` starts the session when it is first called."""
 
     catalog: Catalog
     database: str

@@ -66,6 +66,18 @@ def test_lines_are_short():
     assert not found, f"more than {LENGTH} characters: {', '.join(found)}"
 
 
+def test_docstrings_open_with_a_plain_subject():
+    """A noun or a verb, not "What a scan reads"; tests may say what they show."""
+    opening = re.compile(r'^ *"""(?:What|Who)\b', re.MULTILINE)
+    found = [
+        f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
+        for name, text in _texts().items()
+        if name.startswith(OWN) and name.endswith(".py")
+        for match in opening.finditer(text)
+    ]
+    assert not found, f"name what it is in {', '.join(found)}"
+
+
 def test_dropped_words_stay_dropped():
     """As words of a sentence, and as parts of a name."""
     dropped = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(WORDS)})(?![A-Za-z])", re.IGNORECASE)
