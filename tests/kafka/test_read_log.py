@@ -76,7 +76,9 @@ def test_latest_and_from_a_time(logged):
     assert told(table.read_log("latest")) == []
     assert sorted(told(table.read_log("from-timestamp", millis=between))) == [("+U", 2, 20), ("-D", 1, 1)]
     assert len(told(table.read_log("from-timestamp", millis=0))) == 4
-    by_option = table.alter(SetOption("log.scan", "from-timestamp"), SetOption("log.scan.timestamp-millis", str(between)))
+    by_option = table.alter(
+        SetOption("log.scan", "from-timestamp"), SetOption("log.scan.timestamp-millis", str(between))
+    )
     assert sorted(told(by_option.read_log())) == [("+U", 2, 20), ("-D", 1, 1)]
     assert told(table.alter(SetOption("log.scan", "latest")).read_log()) == []
     reader = table.read_log("latest", follow=True, normalize=True)

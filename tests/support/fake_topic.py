@@ -16,7 +16,8 @@ _END = None
 class Topic:
     """What was published: (snapshot, operations by key); `fails` are errors of the next publications.
 
-    `messages` are their keys and values as they were sent. `before_end` and `after_end` are called by each publication, before and after its transaction ends.
+    `messages` are keys and values as they were sent. `before_end` and `after_end` are called by each publication,
+    before and after its transaction ends.
     """
 
     def __init__(self):
