@@ -10,7 +10,6 @@ from pathlib import Path
 from support.deletion_vectors import delete_positions, with_options
 from support.files import path_of
 from support.tables import arrow_rows, make_table, write
-
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.changelog.change_plan import changelog_plan
 from tablestore_engine.operation.commit.commit import Change
@@ -27,9 +26,7 @@ DAMAGES = {
     "zeroed": lambda data: bytes(len(data)),
     "wrong magic": lambda data: b"XXXX" + data[4:-4] + b"XXXX",
 }
-
-NOT_THERE = ("missing", "a folder", "unreadable")
-EVERY_DAMAGE = (*DAMAGES, *NOT_THERE)
+EVERY_DAMAGE = (*DAMAGES, "missing", "a folder", "unreadable")
 COLUMNS = {"id": "BIGINT NOT NULL", "v": "STRING"}
 
 
@@ -133,6 +130,10 @@ FILES = {
 """Each kind of file: the table that has one, and its path."""
 
 
+NOT_NEEDED = {("tag", "missing"), ("statistics", "missing"), ("consumer", "missing")}
+"""A tag or consumer that is missing was deleted; missing statistics are not needed to read a table."""
+
+
 @contextmanager
 def broken(path, damage):
     """In the block a file is broken; afterwards it is as it was."""
@@ -142,17 +143,37 @@ def broken(path, damage):
     try:
         if damage in DAMAGES:
             path.write_bytes(DAMAGES[damage](data))
-        elif damage == "unreadable":
+        elif damage == "unreadable" and os.geteuid():
             path.chmod(0)
         else:
             path.unlink()
             if damage == "a folder":
                 path.mkdir()
+            elif damage == "unreadable":
+                path.symlink_to(path.name)  # the superuser may read everything but a link to itself
         yield
     finally:
-        if path.is_dir():
+        if not path.is_symlink() and path.is_dir():
             path.rmdir()
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         path.chmod(mode)
         manifests._cache.clear()
+
+
+_SELECT, _INSERT = "select * from {}", "insert into {} values (30, 'z')"
+_RECORDED = "select * from {}$audit_log /*+ OPTIONS('incremental-between' = '1,3') */"
+_OTHER_STATEMENTS = {
+    **{f"changelog file, {one}": _RECORDED for one in FORMATS},
+    "changelog manifest": _RECORDED,
+    "changelog manifest list": _RECORDED,
+    "manifest of an old snapshot": "select * from {} version as of 1",
+    "consumer": "call sys.expire_snapshots(table => '{}', retain_max => 1)",
+    "file index": "select * from {} where v = 'x 55'",
+    "tag": "select * from {} version as of 'kept'",
+    "statistics": "describe extended {}",
+    "hash index": _INSERT,
+    "index manifest": _INSERT,
+}
+STATEMENTS = {kind: _OTHER_STATEMENTS.get(kind, _SELECT) for kind in FILES}
+"""A statement that reads a kind of file, with the place of the table's name."""
