@@ -176,4 +176,4 @@ _OTHER_STATEMENTS = {
     "index manifest": _INSERT,
 }
 STATEMENTS = {kind: _OTHER_STATEMENTS.get(kind, _SELECT) for kind in FILES}
-"""A statement that reads a kind of file, with the place of the table's name."""
+"""A statement that reads a kind of file, with {} for the name of the table."""

@@ -195,7 +195,7 @@ def _drop_strays(state: TableState, latest: int) -> int:
 
 
 def _garbage(state: TableState, begin: int, end: int, *, changelogs: bool) -> Garbage:
-    """What only the snapshots from `begin` to before `end` name, with their changelogs or without."""
+    """The files that only the snapshots from `begin` to before `end` name, with their changelogs or without."""
     snapshots = {one: state.snapshots.load(one) for one in range(begin, end + 1)}
     tags = state.tags.all()
     garbage = Garbage()

@@ -243,7 +243,7 @@ def test_manifests_are_compressed(tmp_path, name, codec):
 
 @pytest.mark.parametrize(
     ("options", "changelogs"),
-    [({}, {"changelog-"}), ({"changelog-file.prefix": "told-"}, {"told-"}), ({"change-tracking": "false"}, set())],
+    [({}, {"changelog-"}), ({"changelog-file.prefix": "sent-"}, {"sent-"}), ({"change-tracking": "false"}, set())],
 )
 def test_files_of_changes(tmp_path, options, changelogs):
     table = keyed_table(tmp_path, {"bucket": "1", "changelog-producer": "input", **options})

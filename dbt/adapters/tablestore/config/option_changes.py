@@ -45,13 +45,13 @@ class OptionChanges:
 
     @property
     def text(self) -> str:
-        """What changed, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
+        """The changes, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
         parts = [f"set {key} = {text}" for key, text in self.to_set.items()]
         return ", ".join([*parts, *(f"reset {key}" for key in self.to_reset)])
 
 
 def remembered(options: Mapping[str, str]) -> str:
-    """What a table remembers of the options that a model sets: those that may change; empty when there are none."""
+    """The options set by a model that its table remembers: those that may change; empty when there are none."""
     changeable = {key: text for key, text in options.items() if key != DBT_OPTIONS and not _is_fixed(key)}
     return json.dumps(changeable, sort_keys=True) if changeable else ""
 
