@@ -1,7 +1,7 @@
 """The options to change when a model's config no longer matches the options of its existing table.
 
 A table remembers in its property `dbt.options` which options a model set and to what, as JSON. Invariant: an option
-that the model no longer names is reset only if it still has the value that dbt gave it; what others set stays.
+that the model no longer names is reset only if it still has the value that dbt gave it; options that others set stay.
 """
 
 from __future__ import annotations
