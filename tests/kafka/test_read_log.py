@@ -9,6 +9,7 @@ from support.tables import DELETE, PUT, arrow_rows, keyed_arrow, reload
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position
+from tablestore_engine.schema.table.schema_changes import SetOption
 
 
 def upsert(table, *changes):
@@ -75,6 +76,11 @@ def test_latest_and_from_a_time(logged):
     assert changes_in(table.read_log("latest")) == []
     assert sorted(changes_in(table.read_log("from-timestamp", millis=between))) == [("+U", 2, 20), ("-D", 1, 1)]
     assert len(changes_in(table.read_log("from-timestamp", millis=0))) == 4
+    by_option = table.alter(
+        SetOption("log.scan", "from-timestamp"), SetOption("log.scan.timestamp-millis", str(between))
+    )
+    assert sorted(changes_in(by_option.read_log())) == [("+U", 2, 20), ("-D", 1, 1)]
+    assert changes_in(table.alter(SetOption("log.scan", "latest")).read_log()) == []
     reader = table.read_log("latest", follow=True, normalize=True)
     first = changes_in([next(reader)])
     upsert(table, (2, 21))

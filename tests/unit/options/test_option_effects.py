@@ -62,8 +62,7 @@ def module(path):
 
 
 def test_every_option_that_works_has_a_test_of_its_effect():
-    # Those of the log have theirs in tests/kafka, which needs a broker.
-    wanted = {option.key for option in OPTIONS if option.supported and not option.key.startswith("log.")}
+    wanted = {option.key for option in OPTIONS if option.supported}
     assert set(register()) == wanted, f"add or remove in option_effects.txt: {sorted(set(register()) ^ wanted)}"
 
 
