@@ -12,7 +12,7 @@ from benchmarks import evolution, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
-from benchmarks.row_changes import RowChangesBenchmark
+from benchmarks.row_level import RowLevelBenchmark
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
 from tablestore_engine.spark.read import source_bounds
@@ -24,11 +24,12 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison")
     parser.add_argument("--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)")
     parser.add_argument("--buckets", type=int, default=8)
-    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--runs", type=int, help="how often each is timed (default 2, of the small form 1)")
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
     parser.add_argument("--only", choices=("tables", "merge-tree", "dbt"), help="one part of it")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     arguments = parser.parse_args()
+    arguments.runs = arguments.runs or (1 if arguments.small else 2)
     scales = [0.05] if arguments.small else [float(s) for s in arguments.scales.split(",")]
     work = Path(tempfile.mkdtemp(prefix="tablestore-bench-"))
     report = Report()
@@ -67,7 +68,7 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
     for scale in scales:
         tables.append(TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs))
         tables[-1].run(report)
-    _row_changes(report, store, work, tables)
+    _row_level(report, store, work, tables)
     first = tables[0]
     schema_versions.run(report, store, first.source, first.scale)
     if len(tables) > 1:
@@ -78,9 +79,9 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
         report.add(what, min(large for large, _ in times), min(small for _, small in times), 1.2)
 
 
-def _row_changes(report: Report, store: TableStore, work: Path, tables: list[TableBenchmark]) -> None:
+def _row_level(report: Report, store: TableStore, work: Path, tables: list[TableBenchmark]) -> None:
     source_bounds.LARGE_FILES = 0  # the small form has small tables
-    found = [RowChangesBenchmark(store, work, one.name, one.source, one.label).run(report) for one in tables]
+    found = [RowLevelBenchmark(store, work, one.name, one.source, one.label).run(report) for one in tables]
     for what in found[0] if len(found) > 1 else ():
         bar = 1.2 if "star" in what else 1.5
         report.add(f"{what}: {tables[1].label} ÷ {tables[0].label}", found[1][what], found[0][what], bar)

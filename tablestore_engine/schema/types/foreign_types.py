@@ -48,4 +48,4 @@ INSTEAD: Final[Mapping[str, str]] = {
     "NULL": "Cast the column to a type.",
     **{name: f"Use {kind}." for kind, names in _INSTEAD.items() for name in names},
 }
-"""What to do instead of using a type, by its name in capitals."""
+"""The advice for a type that cannot be used, by its name in capitals."""
