@@ -28,7 +28,7 @@ _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
 """How files mark a table with former partition columns, which has no key: other readers refuse such an engine."""
 
 FILL = DataField(-1, "", AtomicType("INT"))
-"""What follows the columns of a partition so that the number of fields says which columns they are: a null."""
+"""A null after the columns of a partition, so that the number of fields says which columns they are."""
 
 
 @dataclass(frozen=True)

@@ -205,10 +205,10 @@ def _warn_of_views(kind: str, database: str, name: str, context: CatalogContext)
             except TableStoreError:
                 continue  # unreadable already
             reads[f"{schema}.{view_name}"] = {((o.database or view.database).lower(), o.name.lower()) for o in read}
-    gone, found = {(database.lower(), name.lower())}, list[str]()
-    while more := [one for one, names in reads.items() if names & gone and one not in found]:
+    missing, found = {(database.lower(), name.lower())}, list[str]()
+    while more := [one for one, names in reads.items() if names & missing and one not in found]:
         found += more
-        gone |= {(schema, view) for schema, _, view in (one.lower().partition(".") for one in more)}
+        missing |= {(schema, view) for schema, _, view in (one.lower().partition(".") for one in more)}
     found.sort()
     if found:
         _log.warning("%s %s.%s is dropped; these views read it: %s.", kind, database, name, ", ".join(found))
