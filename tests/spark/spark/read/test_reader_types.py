@@ -68,7 +68,9 @@ def test_variants(store):
     with pytest.raises(UnsupportedTypeError, match="files of the format orc cannot"):
         store.execute("CREATE TABLE n (v VARIANT) WITH ('file.format' = 'orc')")
     store.execute("CREATE TABLE n (t TIMESTAMP_NTZ(3))")
-    store.execute("INSERT INTO n VALUES (TIMESTAMP_NTZ'1969-12-31 23:59:59.9999'), ('2024-01-01 00:00:00.0015')")
+    store.execute(
+        "INSERT INTO n VALUES (TIMESTAMP_NTZ'1969-12-31 23:59:59.9999'), (TIMESTAMP_NTZ'2024-01-01 00:00:00.0015')"
+    )
     assert [str(one) for (one,) in rows(store, "SELECT * FROM n")] == [
         "1969-12-31 23:59:59.999000", "2024-01-01 00:00:00.001000"]  # fmt: skip
     assert "`t` TIMESTAMP_NTZ(3)" in rows(store, "SHOW CREATE TABLE n")[0][0]
