@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tablestore_engine.spark.changes.system_frames import FRAME_TABLES
+from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.sql.procedures.procedures import PROCEDURES
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES

@@ -303,7 +303,7 @@ class TableStore:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
-        from tablestore_engine.spark.changes.read_changes import read_changes
+        from tablestore_engine.spark.changelog.read_changes import read_changes
         from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)

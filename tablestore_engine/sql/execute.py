@@ -23,15 +23,6 @@ from tablestore_engine.spark.run.temp_views import (
     remember_definition,
 )
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
-from tablestore_engine.sql.changes.change_target import ChangeTarget
-from tablestore_engine.sql.changes.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
-from tablestore_engine.sql.changes.execute_merge import execute_merge, merged_rows
-from tablestore_engine.sql.changes.former_partitions import (
-    drop_rows_of_partitions,
-    overwrite_partition,
-    truncate_partition,
-)
-from tablestore_engine.sql.changes.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
     execute_describe_function,
@@ -41,6 +32,20 @@ from tablestore_engine.sql.functions.execute_functions import (
 from tablestore_engine.sql.procedures.procedures import execute_call
 from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
+from tablestore_engine.sql.row_level.execute_update_delete import (
+    deleted_rows,
+    execute_delete,
+    execute_update,
+    updated_rows,
+)
+from tablestore_engine.sql.row_level.former_partitions import (
+    drop_rows_of_partitions,
+    overwrite_partition,
+    truncate_partition,
+)
+from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert
@@ -204,7 +209,7 @@ def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResu
     return found(statement, context)
 
 
-def _explained(target: ChangeTarget, changes: DataFrame, prefix: str) -> StatementResult:
+def _explained(target: RowLevelTarget, changes: DataFrame, prefix: str) -> StatementResult:
     """The plan of the query that computes the changed rows; nothing is written."""
     view = quoted_name(target.frames.register(target.table.name, changes))
     plan = target.frames.run(f"SELECT * FROM {view}", prefix)

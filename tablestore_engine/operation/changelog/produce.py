@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
+from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.scan.scan import group_by_bucket, live_entries
@@ -107,11 +107,11 @@ class Producer:
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:
-                _append(writer, schema, row_changes(self.state, plan, _compared(schema)), number)
+                _append(writer, schema, changelog_rows(self.state, plan, _compared(schema)), number)
             else:
                 # Nothing was there: the rows need not be held.
                 for rows in streamed_rows(self.state, plan.after):
-                    _append(writer, schema, RowChanges(rows, np.zeros(rows.num_rows, np.int8)), number)
+                    _append(writer, schema, ChangelogRows(rows, np.zeros(rows.num_rows, np.int8)), number)
             files = writer.close()
         except BaseException:
             writer.abort()
@@ -130,7 +130,7 @@ def _compared(schema: TableSchema) -> tuple[str, ...] | None:
     return tuple(name for name in schema.field_names if name not in ignored) or schema.primary_keys
 
 
-def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, number: int) -> None:
+def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, number: int) -> None:
     """Write changes as records of the table, in the order of keys."""
     if not changes.rows.num_rows:
         return

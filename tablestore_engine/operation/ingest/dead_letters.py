@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.schema.table.creation import Column
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import clock

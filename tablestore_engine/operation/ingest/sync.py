@@ -17,8 +17,8 @@ from tablestore_engine.errors import LogError, OptionError, SchemaError, Unsuppo
 from tablestore_engine.log.change_formats import BEFORE, DELETE, FORMATS, Decoded, Wanted, decode
 from tablestore_engine.log.reader import read_between
 from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
-from tablestore_engine.operation.changes.alter_table import alter_table
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.alter_table import alter_table
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest.dead_letters import write_dead_letters
 from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
 from tablestore_engine.operation.job.write_intent import WriteIntent

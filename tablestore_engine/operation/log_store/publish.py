@@ -24,9 +24,9 @@ from tablestore_engine.log.producer import Publisher, forget_publisher, publishe
 from tablestore_engine.log.reader import newest_snapshot
 from tablestore_engine.log.settings import LogSettings, has_log, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
+from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, ChangeRange, plan_changes
 from tablestore_engine.operation.changelog.log_position import (
     ALL_ROWS,
@@ -273,7 +273,7 @@ def _has_changes(snapshot: Snapshot) -> bool:
     return snapshot.commit_kind not in NO_ROWS and UNTRACKED not in (snapshot.properties or {})
 
 
-def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, RowChanges]]:
+def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, ChangelogRows]]:
     """What changed, some rows at a time, with the table in whose schema they are.
 
     Of a table that was replaced by another one, all rows are deleted and all others inserted.
@@ -294,18 +294,18 @@ def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Ite
         for rows in streamed_rows(now, plan.rows):
             yield now, _all(rows, _INSERT)
         return
-    changes = row_changes(now, plan)
+    changes = changelog_rows(now, plan)
     yield now, _deletes_first(changes) if now.schema.crosses_partitions else changes
 
 
-def _all(rows: pa.Table, kind: int) -> RowChanges:
-    return RowChanges(rows, np.full(rows.num_rows, kind, np.int8))
+def _all(rows: pa.Table, kind: int) -> ChangelogRows:
+    return ChangelogRows(rows, np.full(rows.num_rows, kind, np.int8))
 
 
-def _deletes_first(changes: RowChanges) -> RowChanges:
+def _deletes_first(changes: ChangelogRows) -> ChangelogRows:
     """A key that moves to another partition is deleted before it is inserted."""
     order = np.argsort(changes.kinds != _DELETE, kind="stable")
-    return RowChanges(changes.rows.take(pa.array(order)), changes.kinds[order])
+    return ChangelogRows(changes.rows.take(pa.array(order)), changes.kinds[order])
 
 
 def _keep_snapshots(state: TableState) -> None:

@@ -15,7 +15,7 @@ from tablestore_engine.errors import CommitIdentityError, OptionError
 from tablestore_engine.operation.commit.identity import CommitIdentity, chosen_identity
 from tablestore_engine.options import CommitOptions, find_option, nearest_key
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import BETWEEN, BETWEEN_TIMES, READ_OPTIONS
+from tablestore_engine.spark.changelog.read_changes import BETWEEN, BETWEEN_TIMES, READ_OPTIONS
 from tablestore_engine.spark.session.session_settings import settings_below
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.query.scan_options import time_travel_of

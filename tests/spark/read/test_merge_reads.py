@@ -13,7 +13,7 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows
 
 from tablestore_engine.spark.read import source_bounds
-from tablestore_engine.sql.changes import change_target
+from tablestore_engine.sql.row_level import row_level_target
 
 pytestmark = pytest.mark.spark
 
@@ -167,7 +167,7 @@ def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
 @pytest.mark.parametrize("days", ["keyed"], indirect=True)
 def test_a_small_target_is_joined_at_once(days, monkeypatch):
     monkeypatch.setattr(source_bounds, "LARGE_FILES", 13)
-    monkeypatch.setattr("tablestore_engine.sql.changes.merge_source.bounds_of", lambda *given: pytest.fail("looked"))
+    monkeypatch.setattr("tablestore_engine.sql.row_level.merge_source.bounds_of", lambda *given: pytest.fail("looked"))
     source = "(SELECT 'b' AS day, 12 AS id) s"
     merge = f"MERGE INTO t USING {source} ON t.day = s.day AND t.id = s.id WHEN MATCHED THEN DELETE"
     assert days.execute(merge).rows_affected == 1
@@ -179,13 +179,13 @@ def test_merge_reads_what_on_says(store, monkeypatch, key):
     store.execute("INSERT INTO t SELECT day, id, 0 FROM range(3) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
     read = []
     for name in ("read_plan", "read_positions"):
-        real = getattr(change_target, name)
+        real = getattr(row_level_target, name)
 
         def noting(spark, table, plan, *rest, real=real):
             read.append({b.partition[0] for b in plan.buckets})
             return real(spark, table, plan, *rest)
 
-        monkeypatch.setattr(change_target, name, noting)
+        monkeypatch.setattr(row_level_target, name, noting)
     source = "(SELECT id, 'b' AS day FROM range(2) UNION ALL SELECT 7, 'c') s"
     merge = f"MERGE INTO t USING {source} ON t.id = s.id AND t.day = s.day AND {{}} WHEN MATCHED THEN UPDATE SET v = 1"
     store.execute(merge.format("t.day = 'b'") + " WHEN NOT MATCHED THEN INSERT (day, id, v) VALUES (s.day, s.id, 9)")

@@ -9,7 +9,7 @@ from support.files import live_paths
 from support.spark_rows import in_order, rows
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.spark.verbs import keyed_changes
+from tablestore_engine.spark.verbs import row_level
 
 pytestmark = pytest.mark.spark
 
@@ -45,14 +45,14 @@ def test_no_file_of_the_target_is_read(target, clauses):
 
 
 def test_rows_that_others_insert_meanwhile_do_not_make_it_run_again(target, monkeypatch):
-    write_files, calls = keyed_changes.write_files, []
+    write_files, calls = row_level.write_files, []
 
     def overtaken(*args, **kwargs):
         calls.append(args)
         target.execute("INSERT INTO t VALUES (1, 'a', 7, 'n')")
         return write_files(*args, **kwargs)
 
-    monkeypatch.setattr(keyed_changes, "write_files", overtaken)
+    monkeypatch.setattr(row_level, "write_files", overtaken)
     target.execute(f"MERGE INTO t USING {SOURCE} s ON s.id = t.id AND t.part = s.part {STAR}")
     assert len(calls) == 1
     assert {(row[0], row[1]): row[2] for row in rows(target)} == {
@@ -61,14 +61,14 @@ def test_rows_that_others_insert_meanwhile_do_not_make_it_run_again(target, monk
 
 
 def test_a_source_that_reads_the_target_runs_again(target, monkeypatch):
-    write_files, others = keyed_changes.write_files, ["UPDATE t SET v = 7 WHERE id = 1"]
+    write_files, others = row_level.write_files, ["UPDATE t SET v = 7 WHERE id = 1"]
 
     def overtaken(*args, **kwargs):
         for statement in [others.pop()] if others else []:
             target.execute(statement)
         return write_files(*args, **kwargs)
 
-    monkeypatch.setattr(keyed_changes, "write_files", overtaken)
+    monkeypatch.setattr(row_level, "write_files", overtaken)
     doubled = "(SELECT id, part, v * 2 AS v, c FROM t)"
     target.execute(f"MERGE INTO t USING {doubled} s ON s.id = t.id AND t.part = s.part {STAR}")
     assert {(row[0], row[1]): row[2] for row in rows(target)} == {(1, "a"): 14, (2, "a"): 4, (2, "b"): 6}

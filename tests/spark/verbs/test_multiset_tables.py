@@ -371,9 +371,9 @@ def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeyp
     """A DELETE that began on an append table runs again when a retraction comes first."""
     store.execute("CREATE TABLE t (id INT)")
     store.execute("INSERT INTO t VALUES (1), (2), (3)")
-    from tablestore_engine.spark.verbs import keyed_changes
+    from tablestore_engine.spark.verbs import row_level
 
-    real, calls = keyed_changes.finish, []
+    real, calls = row_level.finish, []
 
     def finish(*args, **more):
         calls.append(more.get("removed"))
@@ -381,7 +381,7 @@ def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeyp
             store.table("t").write(pa.table({"_row_kind": ["-D"], "id": pa.array([1], pa.int32())}))
         return real(*args, **more)
 
-    monkeypatch.setattr(keyed_changes, "finish", finish)
+    monkeypatch.setattr(row_level, "finish", finish)
     assert store.execute("DELETE FROM t WHERE id = 2").rows_affected == 1
     assert len(calls) == 2
     assert rows(store) == [(3,)]

@@ -14,7 +14,7 @@ from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.json_values import from_base64
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 
 ROW = pa.schema([("id", pa.int32()), ("name", pa.string()), ("price", pa.decimal128(10, 2))])
 WANTED = Wanted(ROW, keys=("id",))
@@ -307,7 +307,7 @@ def test_what_a_log_publishes_is_read_again():
     }
     table = pa.table(values)
     log = LogSettings("t", "", primary_keys=("id",))
-    (part,) = messages_of(RowChanges(table, np.zeros(2, np.int8)), log)
+    (part,) = messages_of(ChangelogRows(table, np.zeros(2, np.int8)), log)
     found = decode("debezium-json", texts_as_bytes(part.values), [None, None], Wanted(table.schema, ("id",)))
     assert not found.bad
     assert found.rows.to_pylist() == table.to_pylist()

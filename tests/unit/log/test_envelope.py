@@ -12,7 +12,7 @@ import pytest
 from tablestore_engine.log import envelope
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.schema.types.types import DataField, parse_type
 
@@ -23,7 +23,7 @@ CHANGES = [(0, 1, "a"), (1, 2, "b"), (2, 2, "c"), (3, 3, "d"), (0, 4, "e"), (1, 
 def changes_of(changes):
     kinds, ids, texts = zip(*changes, strict=True)
     rows = pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array(texts)})
-    return RowChanges(rows, np.array(kinds, np.int8))
+    return ChangelogRows(rows, np.array(kinds, np.int8))
 
 
 def told(log, changes=CHANGES):

@@ -10,8 +10,8 @@ import pytest
 from support.files import path_of
 from support.tables import arrow_rows, by_key, keyed_table, partitioned_table, read, row
 
-from tablestore_engine.operation.changes import after_commit
-from tablestore_engine.operation.changes.table_changes import drop_partitions
+from tablestore_engine.operation.commands import after_commit
+from tablestore_engine.operation.commands.table_commands import drop_partitions
 from tablestore_engine.storage.stores.consumers import consumers, set_consumer
 
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})

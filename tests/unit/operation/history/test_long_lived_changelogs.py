@@ -12,8 +12,8 @@ from support.files import data_files
 from support.tables import compact, keyed_table, rows, write
 
 from tablestore_engine.errors import ChangesNotFound, OptionError, UserError
-from tablestore_engine.operation.changes.after_commit import follow
-from tablestore_engine.operation.changes.table_changes import purge
+from tablestore_engine.operation.commands.after_commit import follow
+from tablestore_engine.operation.commands.table_commands import purge
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.transaction.transaction import Committed

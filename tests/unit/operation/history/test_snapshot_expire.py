@@ -34,7 +34,7 @@ from tablestore_engine.errors import (
     TagNotFound,
     UserError,
 )
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher

@@ -9,7 +9,7 @@ from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.log.reader import Chunk
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
 from tablestore_engine.operation.job.write_intent import WriteIntent

@@ -17,7 +17,7 @@ from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, m
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.changes.table_changes import drop_partitions, replace_empty
+from tablestore_engine.operation.commands.table_commands import drop_partitions, replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.history.rollback import restored_schema

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.changes.aggregates import called_functions, merge_expressions
 from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.row_level.aggregates import called_functions, merge_expressions
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system import VALUE_KIND
-from tablestore_engine.spark.changes.change_frame import change_frame
+from tablestore_engine.spark.changelog.change_frame import change_frame
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import RecordReader

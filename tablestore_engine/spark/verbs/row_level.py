@@ -2,7 +2,7 @@
 
 A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On an append
 table, `FILE_COLUMN` and `POSITION_COLUMN` identify the row that it replaces (null for a new one), on a multiset table
-`OLD_COLUMN` does (see `multiset_changes`).
+`OLD_COLUMN` does (see `multiset_row_level`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tablestore_engine.spark.read.reader import read_positions
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
-from tablestore_engine.spark.verbs.multiset_changes import (
+from tablestore_engine.spark.verbs.multiset_row_level import (
     OLD_COLUMN,
     as_changelog,
     count_changes,

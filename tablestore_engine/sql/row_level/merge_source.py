@@ -28,11 +28,11 @@ from tablestore_engine.spark.read.source_bounds import (
     with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
-from tablestore_engine.sql.changes.aggregates import merge_expressions
-from tablestore_engine.sql.changes.change_target import ChangeTarget, predicate_on, target_of
-from tablestore_engine.sql.changes.looked_up import rows_in, rows_where
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns
+from tablestore_engine.sql.row_level.aggregates import merge_expressions
+from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.row import Merge, MergeClause
@@ -76,14 +76,14 @@ class _Merge:
     others: tuple[Predicate | None, ...]
     hidden: tuple[str, ...]
 
-    def target(self, matched: Sequence[Predicate | None], others: Sequence[Predicate | None]) -> ChangeTarget:
+    def target(self, matched: Sequence[Predicate | None], others: Sequence[Predicate | None]) -> RowLevelTarget:
         """The target, without files that hold neither rows which fulfil all of `matched`, nor one of the others."""
         looked_at = [conjunction([p for p in matched if p is not None]), *others]
         known = [p for p in looked_at if p is not None]
         predicate = disjunction(known) if len(known) == len(looked_at) else None
         return self._target(predicate)
 
-    def unmatched_target(self) -> ChangeTarget:
+    def unmatched_target(self) -> RowLevelTarget:
         """The target, without files that WHEN NOT MATCHED BY SOURCE does not change."""
         known = [p for p in self.others if p is not None]
         return self._target(disjunction(known) if len(known) == len(self.others) else None)
@@ -92,7 +92,7 @@ class _Merge:
         """What ON says of the target alone."""
         return predicate_on(self.table, self.statement.target_alias, self.statement.on_sql, alone=False)
 
-    def _target(self, predicate: Predicate | None) -> ChangeTarget:
+    def _target(self, predicate: Predicate | None) -> RowLevelTarget:
         alias = self.statement.target_alias
         intent = self.context.intent
         return target_of(self.frames, self.table, alias, predicate, intent, merging=True, hidden=self.hidden)
@@ -101,7 +101,7 @@ class _Merge:
 @contextmanager
 def read_once(
     statement: Merge, context: RowContext, table: Table, frame: DataFrame, frames: Frames
-) -> Iterator[tuple[ChangeTarget, Source]]:
+) -> Iterator[tuple[RowLevelTarget, Source]]:
     """The target, without rows or files of which no row can change, and the source."""
     others = tuple(_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source)
     hidden = hidden_names([statement.on_sql, *(sql for _, sql in merge_expressions(statement))])
@@ -152,7 +152,7 @@ def _collected(frame: DataFrame, size: int | None, schema: TableSchema) -> pa.Ta
     return few_rows(Rows(frame, size), schema)
 
 
-def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> ChangeTarget | None:
+def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
     """The target with the rows that the MERGE may change, looked up by key; None if they are not."""
     matched = _matched(merge, source, pairs)
     if matched is None or not merge.others:
@@ -164,7 +164,7 @@ def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> ChangeTarget | No
     return None if found is None else matched.and_rows_of(found)
 
 
-def _matched(merge: _Merge, source: Source, pairs: Pairs) -> ChangeTarget | None:
+def _matched(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
     """The target with the rows that rows of the source may match.
 
     Where ON gives no column of the key, the keys are those of the rows that have the values of the source.
@@ -183,7 +183,7 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs) -> ChangeTarget | None
     return None if found is None or found.rows is None else found
 
 
-def expressions_of(statement: Merge, target: ChangeTarget) -> Callable[[str], str]:
+def expressions_of(statement: Merge, target: RowLevelTarget) -> Callable[[str], str]:
     """What binds the tables in an expression of the statement."""
     frames = target.frames
     qualifiers = dict(target.qualifiers)

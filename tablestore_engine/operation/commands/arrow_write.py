@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import applied_before
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent

@@ -1,11 +1,11 @@
-"""Changes of a whole table or of partitions that write no rows: each is one commit, and what follows it."""
+"""Commands on a whole table or on partitions that write no rows: each is one commit, and what follows it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all

@@ -14,9 +14,9 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.sql.catalog.partition_spec import clause_values, static_values
-from tablestore_engine.sql.changes.execute_changes import execute_delete
-from tablestore_engine.sql.changes.replace_where import execute_replace_where
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.execute_update_delete import execute_delete
+from tablestore_engine.sql.row_level.replace_where import execute_replace_where
 from tablestore_engine.sql.rows.execute_insert import by_rows, execute_overwrite, execute_truncate, written_values
 from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.partition import DropPartitions

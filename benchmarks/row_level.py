@@ -22,7 +22,7 @@ _DAY = "l_shipdate = date'1995-03-05'"
 _RUNS = 3
 
 
-class RowChangesBenchmark:
+class RowLevelBenchmark:
     """On one loaded table of lineitem, whose rows are those of the Parquet files at `source`."""
 
     def __init__(self, store: TableStore, work: Path, table: str, source: str, label: str) -> None:

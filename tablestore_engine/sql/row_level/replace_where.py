@@ -15,11 +15,11 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
+from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
 from tablestore_engine.spark.write.align import align
-from tablestore_engine.sql.changes.change_target import ChangeTarget
-from tablestore_engine.sql.changes.execute_changes import deleted_rows
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.rows.execute_insert import query_of, static_columns
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
@@ -42,7 +42,7 @@ def execute_replace_where(statement: InsertOverwrite, context: RowContext) -> St
 
 
 @contextmanager
-def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[tuple[ChangeTarget, DataFrame]]:
+def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[tuple[RowLevelTarget, DataFrame]]:
     """The target, and the rows that are removed and put, while those of the query are kept.
 
     Raises:
@@ -71,7 +71,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
         put.unpersist()
 
 
-def _checked(target: ChangeTarget, rows: DataFrame, where: str) -> DataFrame:
+def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:
     """The rows of the query as changes; one that does not match the condition fails the write."""
     refused = literal(f"A row of the query does not match REPLACE WHERE {where}. Filter the query by the condition.")
     view = quoted_name(target.frames.register(_ROWS, rows))

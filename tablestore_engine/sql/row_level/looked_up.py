@@ -16,15 +16,15 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.read.key_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.source_bounds import comparable_columns, is_large
-from tablestore_engine.sql.changes.change_target import ChangeTarget, owner_of
-from tablestore_engine.sql.changes.memberships import memberships
+from tablestore_engine.sql.row_level.memberships import memberships
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.text.lexer import tokenize
 
 _NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
 """What a condition has in which a comparison is a part only."""
 
 
-def looked_up(target: ChangeTarget, where_sql: str | None) -> tuple[ChangeTarget, str | None]:
+def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTarget, str | None]:
     """The target with the rows that WHERE may hold for, and what is left to test of them; or both as they are.
 
     Raises:
@@ -38,17 +38,17 @@ def looked_up(target: ChangeTarget, where_sql: str | None) -> tuple[ChangeTarget
     return _of_subquery(target, where_sql) or _of_condition(target, where_sql) or (target, where_sql)
 
 
-def rows_where(target: ChangeTarget, condition_sql: str) -> ChangeTarget | None:
+def rows_where(target: RowLevelTarget, condition_sql: str) -> RowLevelTarget | None:
     """The target with the rows for which a bound condition is true; None when they are too many."""
     return _with_rows_of(target, f"{target.register()} AS {quoted_name(target.alias)} WHERE {condition_sql}")
 
 
-def rows_in(target: ChangeTarget, rows_sql: str) -> ChangeTarget | None:
+def rows_in(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
     """The target with the rows of an item of a FROM list, which are rows of it; None when they are too many."""
     return _with_rows_of(target, rows_sql)
 
 
-def _of_subquery(target: ChangeTarget, where_sql: str) -> tuple[ChangeTarget, str] | None:
+def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, str] | None:
     schema = target.table.schema
     for one in memberships(where_sql, owner_of(target.table, target.written_alias)):
         names = [schema.field(name).name for name in one.columns if schema.has_field(name)]
@@ -59,7 +59,7 @@ def _of_subquery(target: ChangeTarget, where_sql: str) -> tuple[ChangeTarget, st
     return None
 
 
-def _keys_of(target: ChangeTarget, query_sql: str, names: list[str]) -> RowKeys | None:
+def _keys_of(target: RowLevelTarget, query_sql: str, names: list[str]) -> RowKeys | None:
     """The rows of a subquery as keys; None when it depends on the row of the target, or does not give keys."""
     schema = target.table.schema
     try:
@@ -75,14 +75,14 @@ def _keys_of(target: ChangeTarget, query_sql: str, names: list[str]) -> RowKeys 
     return few_keys(numbered, pairs, schema)
 
 
-def _of_condition(target: ChangeTarget, where_sql: str) -> tuple[ChangeTarget, None] | None:
+def _of_condition(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, None] | None:
     if _is_wide(target, where_sql):
         return None
     found = rows_where(target, target.expression(where_sql))
     return None if found is None else (found, None)
 
 
-def _is_wide(target: ChangeTarget, where_sql: str) -> bool:
+def _is_wide(target: RowLevelTarget, where_sql: str) -> bool:
     """Whether WHERE is a comparison that certainly holds for more rows than are looked up."""
     one = target.predicate
     if not isinstance(one, Compare) or any(token.key in _NOT_ALONE for token in tokenize(where_sql)):
@@ -90,7 +90,7 @@ def _is_wide(target: ChangeTarget, where_sql: str) -> bool:
     return certain_rows(target.plan, one, target.table.state.schemas.load) > MOST_KEYS
 
 
-def _with_rows_of(target: ChangeTarget, rows_sql: str) -> ChangeTarget | None:
+def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
     schema = target.table.schema
     names = key_names(schema)
     if any(_is_inexact(schema.field(name).type) for name in names):

@@ -1,4 +1,4 @@
-"""Executing MERGE INTO: the target is joined with the source, and the changed rows are written (`change_target`)."""
+"""Executing MERGE INTO: the target is joined with the source, and the changed rows are written (`row_level_target`)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ from tablestore_engine.spark.read.source_bounds import (
     comparable_columns,
 )
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
-from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
-from tablestore_engine.sql.changes.aggregates import aggregates_refused, merge_expressions
-from tablestore_engine.sql.changes.assignments import assigned_values
-from tablestore_engine.sql.changes.change_target import (
-    ChangeTarget,
-    check_engine,
-    unread_target_of,
-)
-from tablestore_engine.sql.changes.merge_clauses import (
+from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
+from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.sql.query.merge_keys import upsert_keys
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
+from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
     ClauseScopes,
@@ -36,9 +33,12 @@ from tablestore_engine.sql.changes.merge_clauses import (
     clause_rows,
     value_column,
 )
-from tablestore_engine.sql.changes.merge_source import SOURCE, Source, expressions_of, read_once
-from tablestore_engine.sql.query.merge_keys import upsert_keys
-from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.merge_source import SOURCE, Source, expressions_of, read_once
+from tablestore_engine.sql.row_level.row_level_target import (
+    RowLevelTarget,
+    check_engine,
+    unread_target_of,
+)
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
@@ -71,7 +71,7 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
 
 
 @contextmanager
-def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeTarget, DataFrame]]:
+def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTarget, DataFrame]]:
     """The target of a MERGE, and the rows that it puts or removes, while its source is kept."""
     table = context.table(statement.table)
     clauses = (*statement.matched, *statement.not_matched_by_source)
@@ -101,7 +101,7 @@ def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
 
 def _upsert(
     statement: Merge, context: RowContext, table: Table, source: DataFrame, frames: Frames
-) -> tuple[ChangeTarget, DataFrame] | None:
+) -> tuple[RowLevelTarget, DataFrame] | None:
     """The target, unread, and the rows of the source, if to upsert them is all that the MERGE does; else None."""
     schema = table.schema
     pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns)
@@ -120,7 +120,7 @@ def _upsert(
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
 
 
-def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:
+def _removed_once(statement: Merge, target: RowLevelTarget, changes: DataFrame) -> DataFrame:
     """Whether the only clause is WHEN MATCHED THEN DELETE, for which several source rows may match a target row."""
     matched = statement.matched
     if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
@@ -131,7 +131,7 @@ def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) ->
     return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
-def _merge_changes(statement: Merge, target: ChangeTarget, read: Source) -> DataFrame:
+def _merge_changes(statement: Merge, target: RowLevelTarget, read: Source) -> DataFrame:
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
     source = read.frame
@@ -189,7 +189,7 @@ def _join_kind(statement: Merge) -> str:
 
 def _clause_values(
     clause: MergeClause,
-    target: ChangeTarget,
+    target: RowLevelTarget,
     alias: str,
     source: DataFrame,
     bound: Callable[[str], str],
@@ -222,7 +222,7 @@ def _clause_values(
 
 def _updated(
     clause: MergeClause,
-    target: ChangeTarget,
+    target: RowLevelTarget,
     alias: str,
     source: DataFrame,
     bound: Callable[[str], str],
@@ -240,7 +240,7 @@ def _updated(
     }
 
 
-def _same_key(target: ChangeTarget, name: str, value: str) -> str:
+def _same_key(target: RowLevelTarget, name: str, value: str) -> str:
     """SQL of a key column that a MERGE assigns, which is allowed if the key does not change."""
     own = f"{quoted_name(target.alias)}.{quoted_name(name)}"
     refused = (
@@ -251,7 +251,7 @@ def _same_key(target: ChangeTarget, name: str, value: str) -> str:
     return f"CASE WHEN {same} THEN {own} ELSE raise_error({literal(refused)}) END"
 
 
-def _star(target: ChangeTarget, alias: str, source: DataFrame, kept: str | None) -> dict[str, str]:
+def _star(target: RowLevelTarget, alias: str, source: DataFrame, kept: str | None) -> dict[str, str]:
     """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name.
 
     Where schemas evolve, a column that the source does not have keeps its value in the relation `kept`; without one, it

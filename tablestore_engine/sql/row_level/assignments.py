@@ -15,7 +15,7 @@ from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import sql_type
-from tablestore_engine.sql.changes.change_target import ChangeTarget
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.sql.text.default_text import is_default
 
@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 
 def assigned_values(
-    target: ChangeTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: str
+    target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: str
 ) -> dict[str, str]:
     """Bound SQL of the new values by lower-case column. `from_sql` is the FROM clause in which they are read.
 
@@ -79,7 +79,7 @@ def check_conflicts(known: Mapping[Path, Any], path: Path) -> None:
             )
 
 
-def _column_sql(target: ChangeTarget, name: str, values: Mapping[Path, str]) -> str:
+def _column_sql(target: RowLevelTarget, name: str, values: Mapping[Path, str]) -> str:
     if (name,) in values:
         return values[(name,)]
     field = target.table.schema.field(name)

@@ -344,9 +344,9 @@ def test_distributed_changes(target, monkeypatch):
 
 def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     """Another writer commits between the read and the commit of an UPDATE."""
-    from tablestore_engine.spark.verbs import keyed_changes
+    from tablestore_engine.spark.verbs import row_level
 
-    write_files, others = keyed_changes.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
+    write_files, others = row_level.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
 
     def slow(*args, **kwargs):
         result = write_files(*args, **kwargs)
@@ -354,7 +354,7 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
             target.execute(others.pop())
         return result
 
-    monkeypatch.setattr(keyed_changes, "write_files", slow)
+    monkeypatch.setattr(row_level, "write_files", slow)
     target.execute("UPDATE t SET v = v + 1 WHERE id = 1")
     assert {r[0]: r[1] for r in rows(target)}[1] == 16
     check(target)

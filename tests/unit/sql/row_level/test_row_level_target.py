@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tablestore_engine.sql.changes.change_target import predicate_on
 from tablestore_engine.sql.query.bind import references
+from tablestore_engine.sql.row_level.row_level_target import predicate_on
 
 TABLE = SimpleNamespace(identifier=("Db", "t"))
 

@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.spark.changes.audit_log import ROW_KIND_COLUMN, audit_log
-from tablestore_engine.spark.changes.binlog import binlog_between, single_rows
-from tablestore_engine.spark.changes.read_changes import READ_OPTIONS, asked_range, read_changes
+from tablestore_engine.spark.changelog.audit_log import ROW_KIND_COLUMN, audit_log
+from tablestore_engine.spark.changelog.binlog import binlog_between, single_rows
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, asked_range, read_changes
 from tablestore_engine.spark.read.reader import TableReader
 from tablestore_engine.system.system_tables import system_rows
 from tablestore_engine.table import Table

@@ -34,8 +34,8 @@ from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, 
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
-from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
+from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN, with_old_rows
+from tablestore_engine.spark.verbs.row_level import Read, apply_changes
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.table import Table
@@ -48,7 +48,7 @@ _TARGET = "__tablestore_target"
 
 
 @dataclass(frozen=True)
-class ChangeTarget:
+class RowLevelTarget:
     """The table that a statement changes, read at one snapshot; `hidden` are the hidden columns that it names."""
 
     table: Table
@@ -117,14 +117,14 @@ class ChangeTarget:
             return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
         return [FILE_COLUMN, POSITION_COLUMN]
 
-    def of_keys(self, keys: RowKeys) -> ChangeTarget:
+    def of_keys(self, keys: RowKeys) -> RowLevelTarget:
         """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None)."""
         known = [one for one in (self.predicate, *predicates_of(keys)) if one is not None]
         plan = self.table.scan(self.snapshot, conjunction(known)) if self.snapshot else self.plan
         rows = rows_of_keys(self.table, plan, keys)
         return self if rows is None else replace(self, plan=plan, rows=rows)
 
-    def and_rows_of(self, other: ChangeTarget) -> ChangeTarget:
+    def and_rows_of(self, other: RowLevelTarget) -> RowLevelTarget:
         """The target with the rows that were looked up for it, and those of another one."""
         if self.rows is None or other.rows is None:
             raise AssertionError("rows were not looked up")
@@ -220,17 +220,17 @@ def target_of(
     *,
     merging: bool = False,
     hidden: tuple[str, ...] = (),
-) -> ChangeTarget:
+) -> RowLevelTarget:
     """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     name = alias or table.identifier[1]
-    return ChangeTarget(table, name, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
+    return RowLevelTarget(table, name, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
 
 
-def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> ChangeTarget:
+def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> RowLevelTarget:
     """The target of a statement of which no row is read, unless the queries of `frames` read it."""
     unread = not frames.may_read(table)
     plan = ScanPlan(None, table.schema, ())
     name = alias or table.identifier[1]
-    return ChangeTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)
+    return RowLevelTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, key_columns
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.changes.audit_log import ROW_KIND_COLUMN
-from tablestore_engine.spark.changes.read_changes import read_changes, read_recorded
+from tablestore_engine.spark.changelog.audit_log import ROW_KIND_COLUMN
+from tablestore_engine.spark.changelog.read_changes import read_changes, read_recorded
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.table import Table
 

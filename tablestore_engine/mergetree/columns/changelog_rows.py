@@ -19,7 +19,7 @@ _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 
 
 @dataclass(frozen=True)
-class RowChanges:
+class ChangelogRows:
     """Changed rows, with the number of the kind of each: 0 +I, 1 -U, 2 +U, 3 -D."""
 
     rows: pa.Table
@@ -28,7 +28,7 @@ class RowChanges:
 
 def keyed_changes(
     before: pa.Table, after: pa.Table, touched: pa.Table, compared: Sequence[str] | None = None
-) -> RowChanges:
+) -> ChangelogRows:
     """The changes between two states that hold each key once, of the keys `touched`, a table of the key columns.
 
     A row has changed where one of the columns `compared` has (default: all); without any, wherever it is touched. Both
@@ -53,10 +53,10 @@ def keyed_changes(
     of_was = np.where(updated, _BEFORE, np.where(deleted, _DELETE, -1))
     of_became = np.where(updated, _AFTER, np.where(new, _INSERT, -1))
     at, kinds = np.column_stack([was, became]).ravel(), np.column_stack([of_was, of_became]).ravel()
-    return RowChanges(both.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
+    return ChangelogRows(both.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
 
 
-def counted_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> RowChanges:
+def counted_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> ChangelogRows:
     """The changes of a multiset: rows that count, those whose counts do not add up to zero, as often as they do."""
     ids = _ids(rows, rows.column_names)
     totals = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
@@ -64,7 +64,7 @@ def counted_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> RowChanges
     firsts = first_rows(ids) if len(ids) else np.zeros(0, np.int64)
     taken = np.repeat(firsts, np.abs(totals))
     kinds = np.repeat(np.where(totals < 0, _DELETE, _INSERT), np.abs(totals)).astype(np.int8)
-    return RowChanges(rows.take(pa.array(taken)), kinds)
+    return ChangelogRows(rows.take(pa.array(taken)), kinds)
 
 
 def _ids(rows: pa.Table, names: Sequence[str]) -> Numbers:

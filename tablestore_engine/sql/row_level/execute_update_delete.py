@@ -1,4 +1,4 @@
-"""Executing DELETE and UPDATE: one query computes the changed rows, `change_target` writes them."""
+"""Executing DELETE and UPDATE: one query computes the changed rows, `row_level_target` writes them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
-from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
-from tablestore_engine.sql.changes.aggregates import aggregates_refused, set_clauses
-from tablestore_engine.sql.changes.assignments import assigned_values
-from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.changes.looked_up import looked_up
+from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
+from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.looked_up import looked_up
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def _target(
     context: RowContext, table: Table, alias: str | None, where_sql: str | None, values: Iterable[str] = ()
-) -> ChangeTarget:
+) -> RowLevelTarget:
     """The target, without files in which WHERE is true for no row. `values` are the other expressions on its rows."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
     hidden = hidden_names([where_sql, *values])
@@ -43,7 +43,7 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     return result_of("DELETE", with_retry(lambda: _changed(*deleted_rows(statement, context))))
 
 
-def deleted_rows(statement: Delete, context: RowContext) -> tuple[ChangeTarget, DataFrame]:
+def deleted_rows(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
     """The target of a DELETE, and the rows that it removes."""
     table = context.table(statement.table)
     check_engine(table, "DELETE", deletes=True)
@@ -61,7 +61,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
     return result_of("UPDATE", with_retry(lambda: _changed(*updated_rows(statement, context))))
 
 
-def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, DataFrame]:
+def updated_rows(statement: Update, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
     """The target of an UPDATE, and the rows that it changes, as they will be."""
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
@@ -83,24 +83,24 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
         return target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], where)
 
 
-def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
+def _changed(target: RowLevelTarget, changes: DataFrame) -> WriteOutcome:
     """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
     if not target.plan.buckets and target.intent.commits_nothing:
         return WriteOutcome(None, 0)
     return target.apply(changes)
 
 
-def _own_columns(target: ChangeTarget) -> list[str]:
+def _own_columns(target: RowLevelTarget) -> list[str]:
     names = [*target.table.schema.field_names, *target.source_columns()]
     return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 
-def _select(target: ChangeTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:
+def _select(target: RowLevelTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:
     where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
     return target.frames.run(f"SELECT {', '.join(items)} FROM {rows_sql}{where}")
 
 
-def _check_assignable(target: ChangeTarget, assignments: Sequence[Assignment]) -> None:
+def _check_assignable(target: RowLevelTarget, assignments: Sequence[Assignment]) -> None:
     """Raise a PrimaryKeyError for a column of the key."""
     schema = target.table.schema
     for one in assignments:
