@@ -11,7 +11,7 @@ from tablestore_engine.schema.table.computed_columns import Watermark, computed_
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.text.cursor import Cursor, properties
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL, behind, top_level
+from tablestore_engine.sql.text.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
@@ -267,15 +267,13 @@ def _generated(cursor: Cursor, type_sql: str) -> str:
 
 
 def column_type(cursor: Cursor, column: str) -> str:
-    """The text of a type. Angle brackets nest in types only, so they are counted here; tokens give them no partners."""
-    start, angles = cursor.i, 0
+    """The text of a type, which ends before a clause of the column, a comma or a closing parenthesis."""
+    start = cursor.i
     while not cursor.at_end:
         token = cursor.token
-        if angles <= 0 and (token.key in (",", ")") or token.key in AFTER_TYPE or token.kind in (STRING, NUMBER)):
+        if token.key in (",", ")") or token.key in AFTER_TYPE or token.kind in (STRING, NUMBER):
             break
-        if token.kind == SYMBOL and token.key not in ("->", "=>"):
-            angles += token.key.count("<") - token.key.count(">")
-        cursor.i = behind(cursor.tokens, cursor.i)
+        cursor.i = behind_type_part(cursor.tokens, cursor.i)
     if cursor.i == start:
         raise cursor.error(f"Column {column} has no type")
     return cursor.slice(start, cursor.i)
