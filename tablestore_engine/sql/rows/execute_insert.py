@@ -33,8 +33,8 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
+from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
