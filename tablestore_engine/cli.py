@@ -340,10 +340,9 @@ def _answered(result: StatementResult, limit: int | None = None) -> Callable[[],
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
         from tablestore_engine.spark.run.guarded import guarded
-        from tablestore_engine.spark.run.uncompiled import uncompiled
 
         frame = guarded(result.dataframe)
-        with uncompiled(frame.sparkSession, result.is_small):
+        with result.running():
             rows = (frame if limit is None else frame.limit(limit + 1)).collect()
         kinds = [kind for _, kind in frame.dtypes]
         return partial(show_table, frame.columns, kinds, [tuple(row) for row in rows], limit)

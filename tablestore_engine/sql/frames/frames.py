@@ -25,6 +25,7 @@ from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import session_function
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
+from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.frames.called_functions import CalledFunctions
 from tablestore_engine.sql.frames.nesting import Nesting
@@ -94,6 +95,10 @@ class Frames:
     def is_small(self) -> bool:
         """Whether the bound queries read little, and nothing in them makes many rows of few."""
         return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
+
+    def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
+        """A frame of the bound queries as rows to write; `size` is that of its input, if it is known otherwise."""
+        return Rows(frame, self.input_bytes if size is None else size, self.is_small)
 
     def reads_view(self, database: str, name: str) -> bool:
         """Whether a view was bound so far."""

@@ -31,7 +31,6 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
     truncate,
 )
 from tablestore_engine.spark.write.align import align
-from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
@@ -66,7 +65,7 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = _merged(table, statement, frame)
     static = static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
-    outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), context.intent)
+    outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
@@ -103,9 +102,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
-    outcome = overwrite(
-        frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), replaces, context.intent
-    )
+    outcome = overwrite(frames.spark, table, frames.rows(aligned), replaces, context.intent)
     return result_of("OVERWRITE", outcome)
 
 
