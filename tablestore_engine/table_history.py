@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
@@ -79,12 +79,7 @@ class TableHistory:
         """The statistics of ANALYZE TABLE for a snapshot or an earlier one; None if it was never run."""
         if snapshot is None or snapshot.statistics is None:
             return None
-        try:
-            return self.state.statistics.read(snapshot.statistics)
-        except StorageError as error:
-            if error.missing:  # not needed to read the table, so others may have removed them
-                return None
-            raise
+        return self.state.statistics.read(snapshot.statistics)
 
     def create_tag(self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None) -> Snapshot:
         """Name a snapshot (default: the latest), so that it does not expire, for a time or until it is deleted.

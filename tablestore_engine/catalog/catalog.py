@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
-from tablestore_engine.catalog.json_records import FUNCTIONS, VIEWS, JsonRecords
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
+from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -74,17 +74,17 @@ class Catalog:
         return self.paths.root
 
     @property
-    def functions(self) -> JsonRecords[Function]:
+    def functions(self) -> RecordStore[Function]:
         """The functions of all databases."""
-        return JsonRecords(FUNCTIONS, self.io, self.paths)
+        return RecordStore(FUNCTIONS, self.io, self.paths)
 
     @property
     def _folders(self) -> Folders:
         return Folders(self.io, self.paths)
 
     @property
-    def _views(self) -> JsonRecords[View]:
-        return JsonRecords(VIEWS, self.io, self.paths)
+    def _views(self) -> RecordStore[View]:
+        return RecordStore(VIEWS, self.io, self.paths)
 
     # -- databases -------------------------------------------------------------------------------------
 

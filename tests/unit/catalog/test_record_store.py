@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.catalog import View
-from tablestore_engine.catalog.json_records import FUNCTIONS, VIEWS, JsonRecords
+from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import FunctionAlreadyExists, FunctionNotFound, TableAlreadyExists, ViewNotFound
 from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.storage.file_io import LocalFileIO
@@ -24,7 +24,7 @@ FUNCTION = FunctionDefinition((), "INT", "SQL", "1").named("default", "Two")
     ids=["view", "function"],
 )
 def test_the_life_of_a_record(tmp_path, kind, record, noun, already_exists, not_found):
-    stored = JsonRecords(kind, LocalFileIO(), WarehousePaths(str(tmp_path)))
+    stored = RecordStore(kind, LocalFileIO(), WarehousePaths(str(tmp_path)))
     stored.create("default", "Two", record)
     assert stored.load("default", "tWO") == record
     assert (stored.names("default"), stored.exists("default", "TWO")) == (["two"], True)

@@ -8,11 +8,9 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from tablestore_engine.errors import (
     AlreadyExistsError,
-    CorruptMetadataError,
     FunctionAlreadyExists,
     FunctionNotFound,
     NotFoundError,
-    StorageError,
     TableAlreadyExists,
     ViewNotFound,
     did_you_mean,
@@ -21,6 +19,7 @@ from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import WarehousePaths, is_hidden
+from tablestore_engine.storage.stores.record_file import read_record
 
 _ENDING = ".json"
 
@@ -59,7 +58,7 @@ FUNCTIONS: Final = RecordKind(
 )
 
 
-class JsonRecords(Generic[R]):
+class RecordStore(Generic[R]):
     """Reads and writes the records of one kind in existing databases. Names are case-insensitive."""
 
     def __init__(self, kind: RecordKind[R], io: FileIO, paths: WarehousePaths) -> None:
@@ -78,15 +77,10 @@ class JsonRecords(Generic[R]):
 
     def load(self, database: str, name: str) -> R:
         """A record. Raises the kind's NotFoundError, CorruptMetadataError."""
-        path = self._path(database, name)
-        try:
-            return self._kind.from_json(self._io.read(path))
-        except StorageError as error:
-            if error.missing:
-                raise self._not_found(database, name) from None
-            raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+        record = read_record(self._io, self._path(database, name), self._kind.from_json)
+        if record is None:
+            raise self._not_found(database, name)
+        return record
 
     def create(
         self, database: str, name: str, record: R, *, replace: bool = False, if_not_exists: bool = False
