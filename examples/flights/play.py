@@ -36,7 +36,7 @@ FOG = """
 
 @dataclass(frozen=True)
 class Stage:
-    """The folder of one play and the places in it."""
+    """The folder of one play and the paths in it."""
 
     folder: str
 

@@ -1,7 +1,8 @@
 """Columns of values as columns of JSON text, by Arrow's kernels: no value passes through Python.
 
 Numbers and booleans are JSON's, except NaN and infinities, which are texts. Times are texts as SQL writes them, with a
-`Z` where they are instants; bytes are texts in Base64. A null stays a null: whoever joins texts writes `null` for it.
+`Z` where they are instants; bytes are texts in Base64. A null stays a null; the caller that joins texts writes `null`
+for it.
 """
 
 from __future__ import annotations

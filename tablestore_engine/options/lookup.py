@@ -110,7 +110,7 @@ def nearest_key(key: str) -> str | None:
 
 
 def _middle(key: str, before: str, behind: str) -> str | None:
-    """What a key has in the place of the '*' of a pattern, by the number of words before and after it."""
+    """What a key has for the '*' of a pattern, by the number of words before and after it."""
     words, first, last = key.split("."), before.count("."), behind.count(".")
     return ".".join(words[first : len(words) - last]) if len(words) > first + last else None
 

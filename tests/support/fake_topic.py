@@ -20,7 +20,7 @@ class Topic:
     """
 
     def __init__(self):
-        self.transactions, self.places, self.fails = [], [], []
+        self.transactions, self.sent_for, self.fails = [], [], []
         self.newest_publisher = None
         self.publishers = {}
         self.process, self._known = "this", {}
@@ -37,13 +37,13 @@ class Topic:
         self.publishers.pop(self.process, None)
 
     def newest(self, log, offsets):
-        return max((one or 0 for one in self.places[offsets[0] if offsets else 0 :]), default=0)
+        return max((one or 0 for one in self.sent_for[offsets[0] if offsets else 0 :]), default=0)
 
     def end_offsets(self, log, *, committed=False):
-        return [len(self.places), *[0] * (log.partitions - 1)]
+        return [len(self.sent_for), *[0] * (log.partitions - 1)]
 
     def delete(self, log=None):
-        self.places.clear()
+        self.sent_for.clear()
         self.transactions.clear()
 
     def take(self):
@@ -90,8 +90,8 @@ class _Publisher:
         if topic.newest_publisher is not self:
             raise LogFencedError("fenced")
         topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
-        topic.places += [snapshot] * len(told)
-        offsets = (len(topic.places),)
-        topic.places.append(_END)
+        topic.sent_for += [snapshot] * len(told)
+        offsets = (len(topic.sent_for),)
+        topic.sent_for.append(_END)
         topic.after_end()
         return len(told), offsets

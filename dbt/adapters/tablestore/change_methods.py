@@ -1,6 +1,6 @@
 """The methods behind the macros of changes: what a model reads of other tables, and how far it is behind them.
 
-What they decide is in `build.model_changes`.
+Their decisions are in `build.model_changes`.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def keyed_changes(
     deleted, new, kept = (was >= 0) & (became < 0), (was < 0) & (became >= 0), (was >= 0) & (became >= 0)
     updated = kept.copy()
     updated[kept] = row_of[was[kept]] != row_of[became[kept]]
-    # An update takes two places, any other change one.
+    # An update becomes two rows, any other change one.
     of_was = np.where(updated, _BEFORE, np.where(deleted, _DELETE, -1))
     of_became = np.where(updated, _AFTER, np.where(new, _INSERT, -1))
     at, kinds = np.column_stack([was, became]).ravel(), np.column_stack([of_was, of_became]).ravel()

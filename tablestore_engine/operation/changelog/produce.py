@@ -1,7 +1,7 @@
 """The changelog that a commit brings with it (`changelog-producer`), as files next to its data files.
 
 It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
-same atomic step: no change is lost or recorded twice, whoever else commits and wherever a process dies.
+same atomic step: no change is lost or recorded twice, whichever processes commit too and wherever one dies.
 
 * `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
@@ -98,8 +98,8 @@ class Producer:
     def _write(self, keys: BucketScan, before: BucketScan | None, after: BucketScan | None) -> list[ManifestEntry]:
         """Write the changes of one bucket."""
         schema = self.target.schema
-        place = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
-        writer = RollingWriter(self.target, place, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
+        bucket_files = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
+        writer = RollingWriter(self.target, bucket_files, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
         was, became = (ScanPlan(None, schema, (one,) if one else ()) for one in (before, after))
         touched = ScanPlan(None, schema, (keys,))
         reach = Reach(touched)

@@ -1,8 +1,8 @@
 """Schema changes of a table: one new schema file, created exclusively; data files stay as they are.
 
 Two kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and counts
-with the next; whoever wrote between the two wins, and the check is made again. Other partition columns are for files
-that were written with them. Whoever began before and commits later gets a conflict, as with a replaced table.
+with the next; a write between the two wins, and the check is made again. Other partition columns are for files
+that were written with them. A write that began before and commits later gets a conflict, as with a replaced table.
 """
 
 from __future__ import annotations

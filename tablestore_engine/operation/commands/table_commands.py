@@ -91,8 +91,8 @@ def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[st
 def purge(state: TableState, now_millis: int) -> None:
     """Empty a table, and remove its tags, consumers and earlier snapshots with their files; the schema stays.
 
-    The rows disappear by one commit. What a killed purge leaves is removed by the next one, or expires. Files that no
-    snapshot names stay for `remove_orphans`, because a young one may belong to a running commit.
+    The rows disappear by one commit. The leftovers of a killed purge are removed by the next one, or expire. Files that
+    no snapshot names stay for `remove_orphans`, because a young one may belong to a running commit.
 
     Raises:
         ConflictError: others won every time.

@@ -1,6 +1,6 @@
 """A table of messages that could not be read: where they were, what they said, and why they are of no use.
 
-Its key is the place of a message, so a message that is written again replaces itself.
+Its key is topic, partition and offset of a message, so a message that is written again replaces itself.
 """
 
 from __future__ import annotations

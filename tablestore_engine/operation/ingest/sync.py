@@ -195,7 +195,7 @@ class _Sync:
 
 
 def _type_of(name: str, kind: pa.DataType) -> DataType:
-    """The type of a new column. What the parser took for a time is text to JSON, and stays one."""
+    """The type of a new column. A text that the parser took for a time is text in JSON, and stays text."""
     if pa.types.is_temporal(kind):
         return parse_type("STRING")
     try:

@@ -1,8 +1,8 @@
 """Publication: the changes of each snapshot that the log lacks, in one transaction per snapshot, oldest first.
 
-What a log holds is read from the log itself, so a process that died at any step is made good by whoever publishes next:
-the next commit, or CALL sys.publish_log. Commits that change no row, and those whose statement or table does not track
-changes, only move the position on.
+The content of a log is read from the log itself, so the next publisher repairs what a process that died at any step
+left: the next commit, or CALL sys.publish_log. Commits that change no row, and those whose statement or table does not
+track changes, only move the position on.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _down_until: dict[str, float] = {}
 
 
 class _Ours:
-    """What this process knows of a topic: who publishes to it now, and the position that it published last."""
+    """The state of a topic in this process: its publishing thread holds `lock`, and `reached` was published last."""
 
     def __init__(self) -> None:
-        self.turn = threading.Lock()
+        self.lock = threading.Lock()
         self.reached: LogPosition | None = None
 
 
@@ -107,7 +107,7 @@ def publish_log(state: TableState) -> Published:
     """
     log = _log_of(state)
     ours = _ours(log)
-    with ours.turn:
+    with ours.lock:
         return _published(state, log, ours)
 
 
@@ -118,7 +118,7 @@ def restart_log(state: TableState) -> Published:
     """
     log = _log_of(state)
     ours = _ours(log)
-    with ours.turn:
+    with ours.lock:
         forget_publisher(log)
         publisher_of(log)  # nobody else publishes to the topic that goes
         forget_publisher(log)
@@ -235,7 +235,7 @@ class _Progress:
     def publish(self, publisher: Publisher, before: Snapshot | None, snapshot: Snapshot) -> None:
         """Send what changed between two snapshots, if that is anything, and note the position behind it."""
         offsets, sent = self.position.offsets, (snapshot.properties or {}).get(LOG_SENT)
-        follows = self.position.precedes(snapshot)  # if not, it stands for others that have expired
+        follows = self.position.precedes(snapshot)  # if not, it represents others that have expired
         if sent is not None and follows:
             # Its rows are in the topic, behind these offsets; they may be there twice.
             offsets = tuple(int(one) for one in sent.split(","))

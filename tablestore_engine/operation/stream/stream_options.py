@@ -1,4 +1,4 @@
-"""The options of a streaming read, with Paimon's names: where it begins, how much it reads at once, who it is."""
+"""The options of a streaming read, with Paimon's names: where it begins, how much it reads at once, its consumer."""
 
 from __future__ import annotations
 

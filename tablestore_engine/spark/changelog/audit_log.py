@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
+from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.reader import TableReader
@@ -30,7 +31,7 @@ def audit_log(spark: SparkSession, table: Table, snapshot: Snapshot | None) -> D
     schema = plan.schema
     if not schema.primary_keys or schema.merge_engine.rules.kept is not Kept.NEWEST or not plan.buckets:
         rows = TableReader(spark, table, plan, None).frame()
-        return rows.selectExpr(f"'{KINDS[0]}' AS {ROW_KIND_COLUMN}", "*")
+        return rows.selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND_COLUMN}", "*")
     return _AuditReader(spark, table, plan, None).frame()
 
 

@@ -32,7 +32,7 @@ def single_rows(rows: DataFrame) -> DataFrame:
 def binlog_between(spark: SparkSession, table: Table, between: ChangeRange, mode: str) -> DataFrame:
     """The changes of a range, read in a scan mode."""
     if mode == "changelog":
-        changes = read_recorded(spark, table, between, places=True)
+        changes = read_recorded(spark, table, between, positions=True)
         return _paired(spark, table, changes, f"PARTITION BY {FILE_COLUMN} ORDER BY {POSITION_COLUMN}")
     changes = read_changes(spark, table, between, mode=mode)
     if mode == "delta" or not table.schema.primary_keys:

@@ -82,7 +82,7 @@ def read_incremental(
 
 
 def asked_range(table: Table, options: Mapping[str, str], *, auto: str = "auto") -> tuple[ChangeRange, str]:
-    """The range that the read options ask for, and the scan mode; `auto` is the one that takes the place of this one.
+    """The range that the read options ask for, and the scan mode; `auto` is the mode that `auto` means.
 
     Raises as `read_incremental`.
     """
@@ -126,20 +126,20 @@ def read_recorded(
     between: ChangeRange,
     predicate: Predicate | None = None,
     *,
-    places: bool = False,
+    positions: bool = False,
 ) -> DataFrame:
     """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once.
 
-    `places`: also with `FILE_COLUMN` and `POSITION_COLUMN`. In a file, both rows of an update follow each other.
+    `positions`: also with `FILE_COLUMN` and `POSITION_COLUMN`. In a file, both rows of an update follow each other.
     """
     plan = changelog_plan(table.state, recorded_commits(table.state, between), predicate)
     scans = FileScans(spark, table, plan.schema)
     files = [(b, f) for b in plan.buckets for f in b.files]
     if not files:
-        return scans.empty(positions=places).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
+        return scans.empty(positions=positions).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
     columns = [quoted_name(name) for name in plan.schema.field_names]
-    columns += [FILE_COLUMN, POSITION_COLUMN] if places else []
-    rows = scans.scan(files, system=True, positions=places)
+    columns += [FILE_COLUMN, POSITION_COLUMN] if positions else []
+    rows = scans.scan(files, system=True, positions=positions)
     return typed(rows.selectExpr(_kind_text(VALUE_KIND.name), *columns), plan.schema)
 
 

@@ -268,7 +268,7 @@ class TableReader:
         return f"SELECT * FROM (SELECT r.*, {deleted} FROM ({rows}) r) WHERE {kept}"
 
     def _in_positions(self, rows: str) -> str:
-        """Query for the rows, numbered by their place where sequence fields order them and the folds need that."""
+        """Query for the rows, numbered by their position where sequence fields order them and the folds need that."""
         if not self._by_position:
             return rows
         columns = f"r.{VALUE_KIND.name}, {self._of('r')}"

@@ -1,6 +1,6 @@
 """Reading records for a rewrite: the one record, with its kind, into which the records of each key merge.
 
-What a query shows is not all that a table holds. Where a row that comes late may be older than a delete
+A query does not show all records that a table holds. Where a row that comes late may be older than a delete
 (`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are
 written anew must go on holding it. Elsewhere the rows are all there is to write.
 """

@@ -138,4 +138,4 @@ def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
 def with_own_plan(source: DataFrame) -> DataFrame:
     """The rows, with a plan that no other query has, and one more column. Spark answers every query of an equal plan
     from the cached rows, and drops them for all of these queries when one of them unpersists them."""
-    return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")
+    return source.selectExpr("*", f"{literal(uuid.uuid4().hex)} AS __tablestore_kept")

@@ -1,7 +1,7 @@
 """Data files as Spark's own scans, with the columns of the current schema.
 
-Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
-formats, and from ORC files positions of rows, timestamps and old dates.
+Spark reads Parquet and ORC files itself. Its Python workers read the rest (`arrow_scan`): other formats, and
+from ORC files positions of rows, timestamps and old dates.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.
@@ -179,11 +179,11 @@ class FileScans:
         if native:
             reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
             return reader.load([escaped_path(path) for path in paths])
-        placed = [
+        arrow_files = [
             ArrowFile(path, file.file_size, bucket.deletions.get(file.file_name))
             for path, (bucket, file) in zip(paths, files, strict=True)
         ]
-        return arrow_frame(self.spark, self._table.io, placed, fields)
+        return arrow_frame(self.spark, self._table.io, arrow_files, fields)
 
     def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]

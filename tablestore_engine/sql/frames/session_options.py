@@ -1,5 +1,5 @@
 """Options that the session sets for all tables, `spark.paimon.<option>`, or for some, `spark.paimon.<catalog>.<db>.
-<table>.<option>`, where `*` stands for any name: as in Paimon, they hold for every statement and DataFrame.
+<table>.<option>`, where `*` is any name: as in Paimon, they hold for every statement and DataFrame.
 
 `commit.user-prefix` and `commit.identifier` are the identity of a write. Options that say which rows of a table are
 read hold for tables that are read; a table that a statement changes is changed as it is now.

@@ -78,5 +78,5 @@ def _had_others(table: Table) -> bool:
 def _splits(table: Table, wanted: Mapping[str, Any]) -> bool:
     """Whether some, and perhaps not all, rows of a partition have these values."""
     partition_format = PartitionFormat(table.schema)
-    places = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
-    return any(partition_format.splits(places, row) for row in {entry.partition for entry in table.live_files()})
+    by_index = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
+    return any(partition_format.splits(by_index, row) for row in {entry.partition for entry in table.live_files()})

@@ -130,7 +130,7 @@ class RowLevelTarget:
             raise AssertionError("rows were not looked up")
         schema = self.table.schema
         columns = list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
-        common = RowKeys(self.rows.select(columns)).places_in(other.rows)
+        common = RowKeys(self.rows.select(columns)).positions_in(other.rows)
         new = np.setdiff1d(np.arange(other.rows.num_rows), common)
         return replace(self, rows=pa.concat_tables([self.rows, other.rows.take(pa.array(new))]))
 
@@ -150,11 +150,11 @@ class RowLevelTarget:
         return quoted_name(self.frames.register(_TARGET, with_computed(rows, self.table.schema)))
 
     def _rows(self) -> DataFrame:
-        spark, places = self.frames.spark, not self.keyed and not self.is_multiset
+        spark, positions = self.frames.spark, not self.keyed and not self.is_multiset
         predicate = self.predicate if self.is_multiset else None
         if self.hidden:
-            return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, places=places)
-        if places:
+            return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, positions=positions)
+        if positions:
             return read_positions(spark, self.table, self.plan)
         return read_plan(spark, self.table, self.plan, predicate)
 

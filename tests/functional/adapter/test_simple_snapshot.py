@@ -105,7 +105,10 @@ class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
     def in_order(self, monkeypatch):
         """The suite expects rows in the order in which they came; a table has no order."""
         ask = various_configs.run_sql_with_adapter
-        numbered = "(select *, row_number() over (partition by id order by test_valid_from) as n from {schema}.snapshot_actual)"
+        numbered = (
+            "(select *, row_number() over (partition by id order by test_valid_from) as n "
+            "from {schema}.snapshot_actual)"
+        )
 
         def in_order(adapter, sql, fetch):
             return ask(adapter, sql.replace("{schema}.snapshot_actual", numbered) + " order by n, id", fetch)

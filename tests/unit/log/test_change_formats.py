@@ -97,7 +97,7 @@ def test_without_the_row_before_a_table_without_key_refuses():
         ("maxwell-json", {"data": row(2), "old": {"id": 1}, "type": "update"}),
     ],
 )
-def test_a_key_that_changes_leaves_its_old_place(name, message):
+def test_a_key_that_changes_leaves_no_row_behind(name, message):
     assert [(kind, number) for kind, number, *_ in rows(told(name, message))] == [("-U", 1), ("+U", 2)]
 
 

@@ -1,7 +1,7 @@
-"""The config keys of a model: which there are, and what a single one of them says.
+"""The config keys of a model: which there are, and the meaning of each by itself.
 
-`TableStoreConfig` declares them to dbt. A key that is misspelt is reported with the nearest correct one. What all of
-them together make of a table is in `table_layout`.
+`TableStoreConfig` declares them to dbt. A key that is misspelt is reported with the nearest correct one. `table_layout`
+makes the layout of a table from all of them.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
 def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
-    topic.places += [9, None]
+    topic.sent_for += [9, None]
     topic.publishers.clear()
     table.write(keyed_arrow(2, 2))
     with pytest.raises(LogError, match=r"snapshot 9, which table default\.t does not have.*restart => true"):

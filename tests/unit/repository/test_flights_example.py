@@ -5,15 +5,15 @@ What the demo compares its tables with is computed by pyarrow; here that is comp
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.repository import ROOT
 
-EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "flights")
+EXAMPLE = str(ROOT / "examples" / "flights")
 
 
 @pytest.fixture(scope="module")

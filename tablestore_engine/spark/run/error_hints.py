@@ -1,4 +1,4 @@
-"""What to write instead of what other warehouses understand, and Spark does not.
+"""Hints of errors: the Spark SQL to write instead of what only other warehouses understand.
 
 Each rule is about one of Spark's messages; some also look at the statement, for words that Spark never takes.
 """
@@ -77,7 +77,7 @@ _STATEMENTS = (
 )
 
 
-def hint_for(message: str, statement: str = "") -> str | None:
+def error_hint(message: str, statement: str = "") -> str | None:
     """What to write instead; None when a message is about something else. `statement`: the text that Spark got."""
     for pattern, make in _MESSAGES:
         found = pattern.search(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import defaultdict
 from functools import cache
@@ -14,6 +15,7 @@ MOST_MODULES = 12
 MOST_LINES = 400
 MOST_REPEATED = 3
 """Statements; a function of so many is not written again in another file of tests."""
+SQL_TAKERS = ("expr", "filter", "selectExpr", "sql", "where")
 ROOMS = [
     room
     for house in ("tablestore_engine", "dbt/adapters/tablestore")
@@ -81,7 +83,7 @@ def test_tests_mirror_the_house():
     adapter = {
         f"adapter/{room.relative_to(ROOT / 'dbt/adapters/tablestore')}" for room in ROOMS if "adapters" in room.parts
     }
-    above = {"adapter", "sql", "spark", "operation", "mergetree", "schema"}
+    above = {"adapter", "repository", "sql", "spark", "operation", "mergetree", "schema"}
     assert _rooms_of_tests(ROOT / "tests" / "unit") <= engine | adapter | above
 
 
@@ -152,6 +154,19 @@ def _hand_made(node):
     )
 
 
+def _quotes_in_a_query(node):
+    """Whether the text of a query or expression, as Spark's functions take it, puts a value between quotes."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in SQL_TAKERS:
+        return False
+    parts = [
+        part for given in node.args for one in ast.walk(given) if isinstance(one, ast.JoinedStr) for part in one.values
+    ]
+    return any(
+        isinstance(after, ast.FormattedValue) and isinstance(before, ast.Constant) and str(before.value).endswith("'")
+        for before, after in itertools.pairwise(parts)
+    )
+
+
 def test_names_and_values_become_sql_in_one_module():
     """`schema.types.sql_literals`: a name with a backquote, or a text with a quote, is one everywhere."""
     forms = {"tablestore_engine/schema/types/sql_literals.py", "tablestore_engine/schema/types/types.py"}
@@ -160,6 +175,17 @@ def test_names_and_values_become_sql_in_one_module():
         for file in _modules()
         if _name(file) not in forms and "dbt" not in file.relative_to(ROOT).parts[0]
         for node in ast.walk(_tree(file))
-        if isinstance(node, ast.JoinedStr) and _hand_made(node)
+        if (isinstance(node, ast.JoinedStr) and _hand_made(node)) or _quotes_in_a_query(node)
     ]
     assert not found, f"quote by `quoted_name` and `literal` in {', '.join(found)}"
+
+
+def test_macros_write_no_literals():
+    """A macro puts a value between quotes in messages only: `adapter.tablestore_literal` escapes it."""
+    found = [
+        f"{_name(file)}:{number}"
+        for file in sorted((ROOT / "dbt" / "include").rglob("*.sql"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"""'" ~|~ "'""", line) and "exceptions." not in line
+    ]
+    assert not found, f"write `adapter.tablestore_literal(…)` in {', '.join(found)}"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from graphlib import TopologicalSorter
-from pathlib import Path
+
+from support.repository import ROOT
 
 PACKAGE = "dbt.adapters.tablestore"
-FOLDER = Path(__file__).resolve().parents[3] / "dbt" / "adapters" / "tablestore"
+FOLDER = ROOT / "dbt" / "adapters" / "tablestore"
 ROOMS = (
     "impl", "macro_methods", "change_methods", "schema_methods", "build", "relation", "config", "connection", "dialect",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hints: comments that begin with a plus sign, ``SELECT /*+ BROADCAST(t) */ …``.
+"""Query hints: comments that begin with a plus sign, ``SELECT /*+ BROADCAST(t) */ …``.
 
 Spark reads them directly after SELECT only. They are no tokens; the functions here read them from the text between two
 tokens.
@@ -40,7 +40,7 @@ def option_hint(text: str, tokens: Sequence[Token], i: int) -> tuple[int, int, d
     return found[0], found[0] + len(_MARK) + len(found[1]) + 2, options
 
 
-def refuse_misplaced(text: str, tokens: Sequence[Token], read: Collection[int] = ()) -> None:
+def refuse_unread(text: str, tokens: Sequence[Token], read: Collection[int] = ()) -> None:
     """Raises SqlError for a hint that neither Spark nor the engine would apply: OPTIONS, and any hint that does not
     follow SELECT. Those at the offsets ``read`` are applied."""
     if _MARK not in text:

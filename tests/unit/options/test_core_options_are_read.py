@@ -7,6 +7,7 @@ import os
 from functools import lru_cache
 
 import pytest
+from support.repository import ROOT
 
 from tablestore_engine.options import DECLARED, OPTIONS, CoreOptions
 from tablestore_engine.options.lookup import Declarations
@@ -25,9 +26,7 @@ from tablestore_engine.options.option_type import (
     TEXT,
 )
 
-ENGINE = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))), "tablestore_engine"
-)
+ENGINE = str(ROOT / "tablestore_engine")
 # What is before the dot where a table's options are asked for a value, or a group of options for a declaration.
 HOLDERS = {"options", "core_options", "_options", *(group.__name__ for group in Declarations.__bases__)}
 # There `options` is something else: the thresholds of the strategy.

@@ -50,7 +50,8 @@ def peaks(folder, rows, runs):
 def measured(folder, rows, runs=2):
     """`peaks` in a process of its own, because a pool's maximum is never reset."""
     code = (
-        f"import json, test_write_memory; print(json.dumps(test_write_memory.peaks({str(folder)!r}, {rows}, {runs})))"
+        "import json; from test_write_table_memory import peaks;"
+        f" print(json.dumps(peaks({str(folder)!r}, {rows}, {runs})))"
     )
     paths = [str(Path(__file__).parent), *sys.path]
     code = f"import sys; sys.path[:0] = {paths!r}; {code}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.run.hints import hint_for
+from tablestore_engine.spark.run.error_hints import error_hint
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from tablestore_engine.spark.run.hints import hint_for
     ],
 )
 def test_by_the_message(message, hint):
-    assert hint_for(message, "select 1") == hint
+    assert error_hint(message, "select 1") == hint
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_by_the_message(message, hint):
     ],
 )
 def test_by_words_that_never_parse(statement, part):
-    assert part in hint_for("[PARSE_SYNTAX_ERROR] Syntax error at or near '('.", statement)
-    assert hint_for("[DIVIDE_BY_ZERO] Division by zero.", statement) is None
+    assert part in error_hint("[PARSE_SYNTAX_ERROR] Syntax error at or near '('.", statement)
+    assert error_hint("[DIVIDE_BY_ZERO] Division by zero.", statement) is None

@@ -83,7 +83,7 @@ def test_a_slow_process_does_not_take_the_log_back(tmp_path, topic, reader_first
 def test_the_noted_offsets_are_not_behind_messages_of_others(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1, 2))
-    assert topic.places == [1, 1, None]
+    assert topic.sent_for == [1, 1, None]
     assert noted_position(table.state).offsets == (2,), "the end of the transaction comes after it"
 
 
