@@ -60,33 +60,7 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         _elements(cursor, head, typed=not _leads_to_query(cursor))
     listed = len(head.columns)
     _clauses(cursor, head)
-    explicit = cursor.accept("AS")
-    if cursor.sees_query():
-        if len(head.columns) > listed:
-            raise cursor.error(
-                "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
-                kind=SqlError,
-                hint="Leave the types out, and cast in the query.",
-            )
-        return CreateTableAs(
-            sql=cursor.text,
-            table=table,
-            query_sql=cursor.rest(),
-            columns=tuple(head.columns),
-            primary_key=head.primary_key,
-            partition_by=head.partition_by,
-            comment=head.comment,
-            options=head.options,
-            if_not_exists=if_not_exists,
-            replace=replace,
-            must_exist=must_exist,
-        )
-    if explicit:
-        raise cursor.error("Expected a query after AS")
-    cursor.expect_end()
-    if not head.columns:
-        raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
-    return CreateTable(
+    said = CreateTable(
         sql=cursor.text,
         table=table,
         columns=tuple(head.columns),
@@ -98,6 +72,21 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         replace=replace,
         must_exist=must_exist,
     )
+    explicit = cursor.accept("AS")
+    if cursor.sees_query():
+        if len(head.columns) > listed:
+            raise cursor.error(
+                "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
+                kind=SqlError,
+                hint="Leave the types out, and cast in the query.",
+            )
+        return CreateTableAs(**vars(said), query_sql=cursor.rest())
+    if explicit:
+        raise cursor.error("Expected a query after AS")
+    cursor.expect_end()
+    if not head.columns:
+        raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
+    return said
 
 
 def _opens_query(cursor: Cursor) -> bool:

@@ -36,7 +36,7 @@ from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
-from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
+from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.text.constants import constant_at
@@ -69,7 +69,7 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
-def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFrame) -> Table:
+def _merged(table: Table, statement: Insertion, frame: DataFrame) -> Table:
     """The table with the columns of the rows, if it takes new ones."""
     if not table.options.write_merge_schema:
         return table
@@ -78,7 +78,7 @@ def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFr
     return merged(table, incoming_columns(frame, table.schema, names))
 
 
-def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
+def query_of(statement: Insertion, schema: TableSchema) -> str:
     """The query of an INSERT, with what DEFAULT means in its VALUES or SELECT."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
