@@ -213,10 +213,6 @@ def test_a_view_keeps_the_names_of_its_query(catalog):
     assert catalog.load_view("default", "w") == view
 
 
-def test_a_view_of_an_earlier_version_has_no_names_of_its_query():
-    assert View.from_json('{"version": 1, "sql": "SELECT 1", "database": "d", "columns": []}').query_columns == ()
-
-
 def test_a_table_cannot_become_a_view(catalog):
     catalog.create_table("default", "t", SCHEMA)
     for replacing in (False, True):

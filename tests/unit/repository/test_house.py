@@ -71,22 +71,6 @@ def test_a_room_s_opening_holds_no_code(room):
     assert _statements(room / "__init__.py") == [], f"move the code of {_name(room)}/__init__.py into a module"
 
 
-def _rooms_of_tests(base):
-    return {
-        str(folder.relative_to(base)) for folder in base.rglob("*") if folder.is_dir() and list(folder.glob("test_*"))
-    }
-
-
-def test_tests_mirror_the_house():
-    """A folder of unit tests is named like the room that they test."""
-    engine = {str(room.relative_to(ROOT / "tablestore_engine")) for room in ROOMS if "tablestore_engine" in room.parts}
-    adapter = {
-        f"adapter/{room.relative_to(ROOT / 'dbt/adapters/tablestore')}" for room in ROOMS if "adapters" in room.parts
-    }
-    above = {"adapter", "repository", "sql", "spark", "operation", "mergetree", "schema"}
-    assert _rooms_of_tests(ROOT / "tests" / "unit") <= engine | adapter | above
-
-
 def _modules():
     return [file for room in ROOMS for file in sorted(room.glob("*.py"))]
 

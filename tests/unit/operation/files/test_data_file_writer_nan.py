@@ -10,8 +10,6 @@ import pytest
 from support.invariants import check_invariants
 from support.tables import make_table
 
-from tablestore_engine.operation.formats.footer_stats import leaves_with_stats
-
 NAN = float("nan")
 
 
@@ -44,24 +42,3 @@ def test_a_file_with_nan(tmp_path, monkeypatch, keyed, kind):
     assert bounds(table, "y") == bounds(table, "id") == [True, True]
     check_invariants(table)
     assert table.to_arrow(["y"]).column("y").null_count == 1
-
-
-def test_leaves():
-    schema = pa.schema(
-        {
-            "a": pa.int32(),
-            "x": pa.float64(),
-            "s": pa.struct({"t": pa.string(), "f": pa.float32()}),
-            "l": pa.list_(pa.field("element", pa.float64())),
-            "m": pa.map_(pa.string(), pa.struct({"d": pa.date32()})),
-        }
-    )
-    kept = ["a", "x", "s.t", "m.key_value.key", "m.key_value.value.d"]
-    assert leaves_with_stats(schema, set()) == kept
-    assert leaves_with_stats(schema, {"x"}) == [path for path in kept if path != "x"]
-    plain = pa.schema({"a": pa.int32(), "x": pa.float64()})
-    assert leaves_with_stats(plain, set()) is True
-    assert leaves_with_stats(plain, {"x"}) == ["a"]
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, schema, write_statistics=kept) as writer:
-        assert writer.schema == schema

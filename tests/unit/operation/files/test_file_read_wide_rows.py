@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from support.arrow_memory import arrow_memory
 from support.files import live_paths
 from support.tables import compact, make_table
 
 from tablestore_engine.operation.compact import compact as compact_module
 from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
-from tablestore_engine.operation.formats.batch_size import rows_within, slices_within
 from tablestore_engine.operation.formats.file_format import BATCH_BYTES, BATCH_ROWS, ROW_GROUP_BYTES
 
 WIDE = "x" * 8000
@@ -26,23 +24,6 @@ def wide_rows(count, step=1, offset=0):
 
 def wide_table(folder, **options):
     return make_table(folder, {"id": "INT", "v": "STRING"}, ["id"], options={"write-only": "true", **options})
-
-
-@pytest.mark.parametrize(
-    ("rows", "size", "bound", "fitting"),
-    [(10, 100, 100, 10), (10, 100, 50, 5), (10, 100, 59, 5), (10, 100, 1, 1), (0, 0, 5, 0)],
-)
-def test_rows_within_a_bound(rows, size, bound, fitting):
-    assert rows_within(rows, size, bound) == fitting
-
-
-def test_slices_are_the_table():
-    table = pa.table({"v": pa.array(range(1000), pa.int64())})
-    slices = list(slices_within(table, 3000))
-    assert pa.concat_tables(slices).equals(table)
-    assert max(s.nbytes for s in slices) <= 3000
-    assert len(slices) == 3
-    assert list(slices_within(table.slice(0, 0), 3000)) == []
 
 
 def test_a_batch_is_read_by_its_bytes(tmp_path):
