@@ -1,4 +1,4 @@
-"""What publishing a table to its log, and taking changes from a topic, cost compared with the client alone.
+"""The cost of publishing a table to its log, and of taking changes from a topic, by that of the client alone.
 
     make bench-kafka
 

@@ -1,4 +1,4 @@
-"""What UPDATE, DELETE and MERGE cost that change few rows of a large table: measured by an INSERT of as many rows."""
+"""The cost of UPDATE, DELETE and MERGE of few rows of a large table: measured by an INSERT of as many rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RowLevelBenchmark:
         return found
 
     def _scans(self, report: Report, merge: str, many: int) -> None:
-        """What is measured by a read of the plain Parquet files."""
+        """The ratios to a read of the plain Parquet files."""
         self._seconds(f"insert into {{t}} select * from parquet.{quoted_name(self._changes(many))}")
         whole = min(once(lambda: self.rows.write.format("noop").mode("overwrite").save()) for _ in range(2))
         what = f"{self.label}: MERGE of {many:,} rows with conditions ÷ reading all of plain Parquet"

@@ -223,7 +223,7 @@ class TableStore(StoreSession):
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
-        """What changed in a table after the snapshot `start`, up to and including `end` (default: the latest).
+        """The changes of a table after the snapshot `start`, up to and including `end` (default: the latest).
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the

@@ -199,7 +199,7 @@ class Table(TableHistory):
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
     def changes(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> pa.Table:
-        """What changed after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
+        """The changes after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame. With `recorded` they

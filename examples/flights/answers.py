@@ -1,4 +1,4 @@
-"""What the tables say at the end of the year, against the same questions put to the published file.
+"""The answers of the tables at the end of the year, compared with those of the published file.
 
 The right-hand side is computed here with pyarrow from the raw CSV: neither the engine nor Spark nor dbt is involved.
 

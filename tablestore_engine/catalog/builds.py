@@ -36,7 +36,7 @@ _running_here: set[str] = set()
 
 @dataclass(frozen=True)
 class Workshop:
-    """What builds need of the catalog. `load` opens the table of a directory."""
+    """The part of the catalog that builds need. `load` opens the table of a directory."""
 
     io: FileIO
     paths: WarehousePaths

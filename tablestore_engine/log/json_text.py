@@ -53,7 +53,7 @@ def value_text(array: pa.Array) -> pa.Array:
 
 
 def _value_parts(array: pa.Array) -> list[Any]:
-    """What is the JSON text of each value when it is joined."""
+    """The parts that, joined, are the JSON text of each value."""
     text, in_quotes = _text(array)
     if not in_quotes:
         return [text]

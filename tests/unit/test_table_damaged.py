@@ -8,145 +8,45 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.deletion_vectors import delete_positions, with_options
+from support.damaged import COLUMNS, DAMAGES, EVERY_DAMAGE, FILES, FORMATS, NOT_NEEDED, broken, make_tables, rows
 from support.files import path_of
 from support.tables import arrow_rows, compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
 from tablestore_engine.errors import CorruptFileError, StorageError
-from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.metadata.warehouse.view import View
-from tablestore_engine.operation.changelog.change_plan import changelog_plan
-from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifests
-from tablestore_engine.storage.stores.consumers import set_consumer
-from tablestore_engine.table import Table
-
-DAMAGES = {
-    "empty": lambda data: b"",
-    "cut": lambda data: data[: len(data) // 2],
-    "zeroed": lambda data: bytes(len(data)),
-    "wrong magic": lambda data: b"XXXX" + data[4:-4] + b"XXXX",
-}
-COLUMNS = {"id": "BIGINT NOT NULL", "v": "STRING"}
-
-
-def rows(count, v="x"):
-    return [{"id": n, "v": f"{v} {n}"} for n in range(count)]
-
-
-def keyed(catalog):
-    table = make_table(catalog, COLUMNS, ["id"], name="keyed")
-    write(table, rows(20))
-    write(table, rows(20, "y"))
-    table.create_tag("kept")
-    name = table.state.statistics.write(Statistics(table.latest_snapshot().id, 0, 20, 100))
-    publish_change(table.state, Change("ANALYZE", statistics=name), WriteIntent(identity=CommitIdentity("test", 99)))
-    return table
-
-
-def dynamic(catalog):
-    table = make_table(catalog, COLUMNS, ["id"], (), {"bucket": "-1"}, name="dynamic")
-    table.write(arrow_rows(table.schema, rows(20)))
-    return table
-
-
-def logged(catalog, file_format):
-    """A table of one format with a changelog."""
-    options = {"bucket": "1", "changelog-producer": "input", "file.format": file_format, "write-only": "true"}
-    table = make_table(catalog, COLUMNS, ["id"], (), options, name=file_format)
-    for v in "xyz":
-        table.write(arrow_rows(table.schema, rows(10, v)))
-    set_consumer(table.io, table.paths, "reader", 2)
-    table.create_tag("kept", 1)
-    return table
-
-
-def indexed(catalog):
-    options = {"file-index.bitmap.columns": "v", "file-index.in-manifest-threshold": "1 b"}
-    table = make_table(catalog, COLUMNS, options=options, name="indexed")
-    write(table, rows(20))
-    return table
-
-
-def deleted(catalog):
-    table = make_table(catalog, COLUMNS, name="deleted")
-    write(table, rows(20))
-    delete_positions(table, {table.live_files()[0].file.file_name: [1, 3]})
-    return with_options(catalog, table, {"deletion-vectors.enabled": "true", "bucket": "-1"})
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file: the table that has one, its path, and the doors that read it."""
-
-    table: str
-    path: Callable[[Table], str]
-    doors: tuple[str, ...]
-
-
-def _manifest(table):
-    snapshot = table.latest_snapshot()
-    return table.paths.manifest(table.manifests.read_list(snapshot.base_manifest_list)[0].file_name)
-
-
-def _changelog_file(table):
-    (between,) = changelog_plan(table.state, [table.latest_snapshot()]).buckets
-    return between.path_of(table.paths, between.files[0])
-
-
-def _changelog_manifest(table):
-    name = table.latest_snapshot().changelog_manifest_list
-    return table.paths.manifest(table.manifests.read_list(name)[0].file_name)
-
-
-def _index_of(table):
-    entry = table.live_files()[0]
-    return f"{path_of(table, entry).rpartition('/')[0]}/{entry.file.index_file}"
-
 
 METADATA = ("read", "write", "compact", "describe")
-FORMATS = ("parquet", "orc", "avro")
-KINDS = {
-    **{f"data file, {one}": Kind(one, lambda t: path_of(t, t.live_files()[0]), ("read", "compact")) for one in FORMATS},
-    **{f"changelog file, {one}": Kind(one, _changelog_file, ("changelog",)) for one in FORMATS},
-    "changelog manifest": Kind("avro", _changelog_manifest, ("changelog", "orphans")),
-    "changelog manifest list": Kind(
-        "avro", lambda t: t.paths.manifest(t.latest_snapshot().changelog_manifest_list), ("changelog", "orphans")
-    ),
-    "manifest of an old snapshot": Kind(
-        "avro", lambda t: t.paths.manifest(t.snapshot(1).delta_manifest_list), ("restore", "old", "kept", "orphans")
-    ),
-    "consumer": Kind("avro", lambda t: t.paths.consumer("reader"), ("expire",)),
-    "file index": Kind("indexed", _index_of, ("look up",)),
-    "data file": Kind("keyed", lambda t: path_of(t, t.live_files()[0]), ("read", "compact", "describe")),
-    "manifest": Kind("keyed", _manifest, METADATA),
-    "manifest list": Kind("keyed", lambda t: t.paths.manifest(t.latest_snapshot().base_manifest_list), METADATA),
-    "schema": Kind("keyed", lambda t: t.paths.schema(0), (*METADATA, "snapshots")),
-    "snapshot": Kind("keyed", lambda t: t.paths.snapshot(t.latest_snapshot().id), (*METADATA, "snapshots", "orphans")),
-    "tag": Kind("keyed", lambda t: t.paths.tag("kept"), ("tag",)),
-    "statistics": Kind("keyed", lambda t: t.paths.statistics(t.latest_snapshot().statistics), ("describe",)),
-    "hash index": Kind("dynamic", lambda t: index_path(t.paths, t.schema, t.index_files()[0]), ("write",)),
-    "index manifest": Kind("dynamic", lambda t: t.paths.manifest(t.latest_snapshot().index_manifest), ("write",)),
-    "deletion vectors": Kind("deleted", lambda t: index_path(t.paths, t.schema, t.index_files()[0]), ("read",)),
+DOORS_OF = {
+    **{f"data file, {one}": ("read", "compact") for one in FORMATS},
+    **{f"changelog file, {one}": ("changelog",) for one in FORMATS},
+    "changelog manifest": ("changelog", "orphans"),
+    "changelog manifest list": ("changelog", "orphans"),
+    "manifest of an old snapshot": ("restore", "old", "kept", "orphans"),
+    "consumer": ("expire",),
+    "file index": ("look up",),
+    "data file": ("read", "compact", "describe"),
+    "manifest": METADATA,
+    "manifest list": METADATA,
+    "schema": (*METADATA, "snapshots"),
+    "snapshot": (*METADATA, "snapshots", "orphans"),
+    "tag": ("tag",),
+    "statistics": ("describe",),
+    "hash index": ("write",),
+    "index manifest": ("write",),
+    "deletion vectors": ("read",),
 }
+"""The doors that read a kind of file."""
 DOORS = {
     "read": lambda table: table.to_arrow(),
     "write": lambda table: table.write(arrow_rows(table.schema, rows(30, "z"))),
@@ -165,38 +65,8 @@ DOORS = {
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory):
     catalog = Catalog(tmp_path_factory.mktemp("warehouse"))
-    for make in (keyed, dynamic, deleted, indexed, *(partial(logged, file_format=one) for one in FORMATS)):
-        make(catalog)
+    make_tables(catalog)
     return catalog
-
-
-@pytest.fixture
-def broken(catalog, request):
-    """A function that breaks a file; at the end it is as it was."""
-    undo = []
-
-    def act(path, damage):
-        path = Path(path)
-        data, mode = path.read_bytes(), path.stat().st_mode
-        undo.append((path, data, mode))
-        manifests._cache.clear()
-        if damage in DAMAGES:
-            path.write_bytes(DAMAGES[damage](data))
-        elif damage == "unreadable":
-            path.chmod(0)
-        else:
-            path.unlink()
-            if damage == "a folder":
-                path.mkdir()
-
-    yield act
-    for path, data, mode in undo:
-        if path.is_dir():
-            path.rmdir()
-        path.unlink(missing_ok=True)
-        path.write_bytes(data)
-        path.chmod(mode)
-    manifests._cache.clear()
 
 
 def _run(catalog, name, door):
@@ -219,48 +89,36 @@ def check(catalog, name, door, path):
     assert f"{path} (table default.{name}): " in said, said
 
 
-def cells():
-    for kind in KINDS:
-        for damage in (*DAMAGES, "missing", "a folder", "unreadable"):
-            if (kind, damage) in ACCEPTED:
-                continue
-            root = damage == "unreadable" and os.geteuid() == 0
-            marks = [pytest.mark.skip(reason="root may read everything")] if root else []
-            yield pytest.param(kind, damage, id=f"{kind}, {damage}", marks=marks)
+CELLS = [(kind, damage) for kind in FILES for damage in EVERY_DAMAGE if (kind, damage) not in NOT_NEEDED]
 
 
-# A tag or consumer that is missing was deleted; missing statistics are not needed to read a table.
-ACCEPTED = {("tag", "missing"), ("statistics", "missing"), ("consumer", "missing")}
-
-
-@pytest.mark.parametrize(("kind", "damage"), list(cells()))
-def test_a_broken_file_is_named(catalog, broken, kind, damage):
-    of = KINDS[kind]
-    path = of.path(catalog.load_table("default", of.table))
-    broken(path, damage)
-    for door in of.doors:
-        check(catalog, of.table, door, path)
+@pytest.mark.parametrize(("kind", "damage"), CELLS)
+def test_a_broken_file_is_named(catalog, kind, damage):
+    name, path_of_kind = FILES[kind]
+    path = path_of_kind(catalog.load_table("default", name))
+    with broken(path, damage):
+        for door in DOORS_OF[kind]:
+            check(catalog, name, door, path)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "missing", "a folder"])
 @pytest.mark.parametrize("hint", ["LATEST", "EARLIEST"])
-def test_hints_are_not_needed(catalog, broken, hint, damage):
+def test_hints_are_not_needed(catalog, hint, damage):
     table = catalog.load_table("default", "keyed")
     expected, newest = sorted(read(table), key=lambda row: row["id"]), table.latest_snapshot().id
-    broken(Path(table.paths.snapshot_dir) / hint, damage)
-    found = catalog.load_table("default", "keyed")
-    assert found.latest_snapshot().id == newest
-    assert sorted(read(found), key=lambda row: row["id"]) == expected
-    assert _run(catalog, "keyed", "describe").exit_code == 0
+    with broken(Path(table.paths.snapshot_dir) / hint, damage):
+        found = catalog.load_table("default", "keyed")
+        assert found.latest_snapshot().id == newest
+        assert sorted(read(found), key=lambda row: row["id"]) == expected
+        assert _run(catalog, "keyed", "describe").exit_code == 0
 
 
-def test_without_the_hint_the_snapshots_that_are_left_count(catalog, broken):
+def test_without_the_hint_the_snapshots_that_are_left_count(catalog):
     """What the message says to do when the newest snapshot is lost for good."""
     table = catalog.load_table("default", "keyed")
     newest = table.latest_snapshot().id
-    broken(table.paths.snapshot(newest), "missing")
-    broken(table.paths.latest_hint, "missing")
-    assert catalog.load_table("default", "keyed").latest_snapshot().id == newest - 1
+    with broken(table.paths.snapshot(newest), "missing"), broken(table.paths.latest_hint, "missing"):
+        assert catalog.load_table("default", "keyed").latest_snapshot().id == newest - 1
 
 
 # -- files of the warehouse, which belong to no table ----------------------------------------------------

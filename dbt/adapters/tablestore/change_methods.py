@@ -31,7 +31,7 @@ class ChangeMethods(SchemaMethods):
     def tablestore_changes(
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
-        """What a model reads for `changes(source)`: what changed since its last run, or all rows as inserted ones."""
+        """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
         if not source.identifier or source.is_cte:
             return str(source.render())  # the rows of a unit test
         if model.get("resource_type") != "model" or (model.get("config") or {}).get("materialized") not in STORED:

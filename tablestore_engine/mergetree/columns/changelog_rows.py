@@ -1,4 +1,4 @@
-"""What changed between rows before and rows after, on Arrow tables.
+"""The changes between rows before and rows after, on Arrow tables.
 
 Rows are equal where GROUP BY makes one group of them (`row_ids`).
 """

@@ -20,7 +20,7 @@ _FORMAT = 2
 
 
 class FileKind(IntEnum):
-    """What an entry does with its file. The numbers are persisted."""
+    """The effect of an entry on its file. The numbers are persisted."""
 
     ADD = 0
     DELETE = 1

@@ -142,7 +142,7 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, 
 
 
 def producer_of(state: TableState, kind: str) -> Producer | None:
-    """What makes the changelog of a commit of a kind (APPEND, COMPACT, …); None when it brings none."""
+    """The maker of the changelog of a commit of a kind (APPEND, COMPACT, …); None when it has none."""
     options, schema = state.options, state.schema
     if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
         return None

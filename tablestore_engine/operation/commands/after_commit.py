@@ -1,4 +1,4 @@
-"""What follows a commit: one list, from the publication of its changes to the expiration of old snapshots.
+"""The steps after a commit: one list, from the publication of its changes to the expiration of old snapshots.
 
 Invariant: the commit has succeeded, so a failure here is not its failure. It is logged, and the next commit tries
 again. Only a table that wants to know (`log.on-failure` = fail) gets an error, after everything else.
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Due:
-    """What follow-ups work on: a table with the schema of its newest commit, and the buckets that got rows by it.
+    """The input of follow-ups: a table with the schema of its newest commit, and the buckets that got rows by it.
 
     `execute` runs the compactions that are due in these buckets.
     """

@@ -52,7 +52,7 @@ class SyncRules:
 
 @dataclass(frozen=True)
 class Synced:
-    """What was taken: messages, changed rows, messages that could not be read, commits, and the columns added."""
+    """The result of a sync: messages, changed rows, messages that could not be read, commits, and the columns added."""
 
     messages: int = 0
     rows: int = 0

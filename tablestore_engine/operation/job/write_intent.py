@@ -1,4 +1,4 @@
-"""What the caller of a write specifies besides its rows: one value, from the SQL or API call to the write job."""
+"""The intent of a write, given by its caller besides the rows: one value, from the SQL or API call to the write job."""
 
 from __future__ import annotations
 

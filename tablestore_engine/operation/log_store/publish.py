@@ -60,7 +60,7 @@ _topics: dict[tuple[str, str], _Ours] = {}
 
 @dataclass(frozen=True)
 class Published:
-    """What a publication did: how many snapshots and messages it sent, and the last snapshot that the log knows now."""
+    """The result of a publication: how many snapshots and messages were sent, and the last one that the log knows."""
 
     snapshots: int
     messages: int
@@ -260,7 +260,7 @@ class _Progress:
             self._noted = self.position
 
     def result(self) -> Published:
-        """What was done."""
+        """The result so far."""
         return Published(self._snapshots, self._messages, self.position.snapshot)
 
     def _messages_between(self, before: Snapshot | None, after: Snapshot) -> Iterator[Messages]:
@@ -274,7 +274,7 @@ def _has_changes(snapshot: Snapshot) -> bool:
 
 
 def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, ChangelogRows]]:
-    """What changed, some rows at a time, with the table in whose schema they are.
+    """The changes, some rows at a time, with the table in whose schema they are.
 
     Of a table that was replaced by another one, all rows are deleted and all others inserted.
     """

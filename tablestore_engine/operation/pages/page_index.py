@@ -72,7 +72,7 @@ class Sought:
 
 
 class PageIndex:
-    """What the footer and the page index of a file say. It is read as it is needed."""
+    """The footer and the page index of a file, which are read as they are needed."""
 
     def __init__(self, handle: pa.NativeFile) -> None:
         footer = _footer(handle)

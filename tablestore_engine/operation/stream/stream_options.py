@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """What a streaming read asks for.
+    """The request of a streaming read.
 
     Attributes:
         mode: `latest-full` (all rows of the latest snapshot, then changes), `latest` (changes from now on),

@@ -252,7 +252,7 @@ class WriteBuffer:
         return self._spill.write(first.schema, self._rebatched(itertools.chain([first], windows)))
 
     def _rebatched(self, windows: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
-        """What a merge yields, tables of any size that end where a key ends, as the batches of a run."""
+        """The tables of a merge, of any size and ending where a key ends, as the batches of a run."""
         held: list[pa.Table] = []
         size = 0
         for window in windows:

@@ -169,10 +169,10 @@ def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
     """The normalized records of the rows; see `mergetree.merge.normalize_records`."""
     schema = job.schema
     if schema.primary_keys:
-        if job.changes and schema.merge_engine.removing_groups:
+        if job.row_level and schema.merge_engine.removing_groups:
             check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
         return rows if job.settled else normalize_records(rows, schema.merge_engine, ROW_KIND_COLUMN)
-    if ROW_KIND_COLUMN in rows.column_names and not job.changes:
+    if ROW_KIND_COLUMN in rows.column_names and not job.row_level:
         rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
     return _checked_kinds(rows, schema)
 
@@ -196,7 +196,7 @@ def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 def _repeated(job: WriteJob, table: pa.Table, last: _Mask) -> pa.Table:
     """The rows of sorted ones that a row of the same key follows, but for removed rows that another one replaces."""
-    if last.all() or (job.changes and _only_replaced(table, last)):
+    if last.all() or (job.row_level and _only_replaced(table, last)):
         return table.slice(0, 0)
     return table.filter(pa.array(~last))
 

@@ -103,7 +103,7 @@ def check_stored(options: Mapping[str, str], names: Iterable[str]) -> None:
 
 
 def reader_of(options: Mapping[str, str], column: str) -> str | None:
-    """What of the table is computed from a column, as a definition; None when nothing is."""
+    """The part of the table that is computed from a column, as a definition; None when nothing is."""
     plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
     name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
     for one in computed_columns(options):

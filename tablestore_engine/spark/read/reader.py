@@ -234,7 +234,7 @@ class TableReader:
 
     @cached_property
     def _group(self) -> str:
-        """What the records of one row have in common."""
+        """The columns that the records of one row have in common."""
         keys = [f"r.{formatted(k)}" for k in self._schema.primary_keys]
         return ", ".join([*keys, f"r.{_DIRECTORY}"] if self._schema.crosses_partitions else keys)
 

@@ -78,7 +78,7 @@ class RecordReader(TableReader):
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
-        # A -D would remove what comes after it once more; what is left of it is no such delete
+        # A -D would remove what comes after it once more; the rest of it is no such delete
         # (`mergetree.merge.fold`).
         hidden = UPDATE_BEFORE_KIND if engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"

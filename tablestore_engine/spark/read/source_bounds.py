@@ -59,7 +59,7 @@ def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
 
 @dataclass(frozen=True)
 class SourceBounds:
-    """What holds for every row of the target that a row of the source matches (`predicates`), and how many rows the
+    """The predicates of every row of the target that a row of the source matches (`predicates`), and how many rows the
     source has; None where it is not known."""
 
     predicates: tuple[Predicate, ...]
@@ -67,7 +67,7 @@ class SourceBounds:
 
 
 def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> SourceBounds:
-    """What holds for every row of the target that a row of the source matches.
+    """The bounds of every row of the target that a row of the source matches.
 
     Ranges of all columns; of partition columns, and of all when rows are few, the values. One job, or two.
 

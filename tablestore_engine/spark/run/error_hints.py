@@ -78,7 +78,7 @@ _STATEMENTS = (
 
 
 def error_hint(message: str, statement: str = "") -> str | None:
-    """What to write instead; None when a message is about something else. `statement`: the text that Spark got."""
+    """The text to write instead; None when a message is about something else. `statement`: the text that Spark got."""
     for pattern, make in _MESSAGES:
         found = pattern.search(message)
         hint = make(found) if found else None

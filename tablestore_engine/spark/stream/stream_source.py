@@ -86,7 +86,7 @@ class TableStream(DataSource):
 
 @dataclass
 class _Task(InputPartition):
-    """What a task reads."""
+    """The part of a stream that one task reads."""
 
     pieces: tuple[Piece, ...]
 

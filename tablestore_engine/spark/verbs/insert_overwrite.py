@@ -33,7 +33,7 @@ from tablestore_engine.table import Table
 
 @dataclass(frozen=True)
 class WriteOutcome:
-    """What a verb did: the snapshot it made (None when nothing changed) and the rows it wrote or changed."""
+    """The result of a verb: the snapshot it made (None when nothing changed) and the rows it wrote or changed."""
 
     snapshot: Snapshot | None
     rows: int

@@ -1,7 +1,7 @@
-"""Row-level changes of a multiset table: each old row is retracted, each new one added.
+"""Row-level operations on a multiset table: each old row is retracted, each new one added.
 
-Equal rows cannot be distinguished, so a change carries its whole old row (`OLD_COLUMN`, null for a new row). If one row
-may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
+Equal rows cannot be distinguished, so a changed row carries its whole old row (`OLD_COLUMN`, null for a new row). If
+one row may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def with_old_rows(rows: DataFrame, names: Sequence[str], *, positions: bool) -> 
     return rows.select("*", old, *numbers)
 
 
-def count_changes(changes: DataFrame) -> int:
+def count_changed_rows(changed: DataFrame) -> int:
     """The number of changed rows. Raises SqlError when a row of the target is changed twice."""
     counts = [F.count(F.lit(1)).alias("rows")]
-    if POSITION_COLUMN in changes.columns:
+    if POSITION_COLUMN in changed.columns:
         counts += [
             F.count(POSITION_COLUMN).alias("old"),
             F.count_distinct(POSITION_COLUMN).alias("positions"),
         ]
-    found = collect_arrow(changes.agg(*counts)).to_pylist()[0]
+    found = collect_arrow(changed.agg(*counts)).to_pylist()[0]
     if found.get("old") != found.get("positions"):
         raise several_rows()
     return int(found["rows"])
@@ -53,14 +53,14 @@ def several_rows() -> SqlError:
     )
 
 
-def as_changelog(changes: DataFrame, schema: TableSchema, is_put: Column) -> DataFrame:
-    """The changes as rows with `ROW_KIND_COLUMN`; `is_put` says which of them put a row."""
+def with_row_kinds(changed: DataFrame, schema: TableSchema, is_put: Column) -> DataFrame:
+    """The changed rows with `ROW_KIND_COLUMN`; `is_put` says which of them put a row."""
     names = schema.field_names
 
     def kind(number: int) -> Column:
         return F.lit(number).cast("tinyint").alias(ROW_KIND_COLUMN)
 
     old = [F.col(OLD_COLUMN).getField(name).alias(name) for name in names]
-    removed = changes.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
-    put = changes.where(is_put).select(*[F.col(quoted_name(name)) for name in names], kind(0))
+    removed = changed.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
+    put = changed.where(is_put).select(*[F.col(quoted_name(name)) for name in names], kind(0))
     return removed.unionAll(put)

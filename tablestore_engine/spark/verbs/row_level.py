@@ -1,6 +1,6 @@
 """Applying a set of changed rows: the common part of DELETE, UPDATE and MERGE.
 
-A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On an append
+A *changed row* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On an append
 table, `FILE_COLUMN` and `POSITION_COLUMN` identify the row that it replaces (null for a new one), on a multiset table
 `OLD_COLUMN` does (see `multiset_row_level`).
 """
@@ -25,9 +25,9 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_row_level import (
     OLD_COLUMN,
-    as_changelog,
-    count_changes,
+    count_changed_rows,
     several_rows,
+    with_row_kinds,
 )
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
@@ -37,9 +37,9 @@ ACTION_COLUMN = "__tablestore_action"
 
 @dataclass(frozen=True)
 class Read:
-    """What the changes were computed from: a table at a snapshot, and the bytes of all inputs (None: unknown).
+    """The source of the changed rows: a table at a snapshot, and the bytes of all inputs (None: unknown).
 
-    `unread`: no row of the table was read, so the changes are right for any later snapshot too.
+    `unread`: no row of the table was read, so the rows are right for any later snapshot too.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class Read:
         return self.snapshot.id if self.snapshot else 0
 
 
-def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     """Write changed rows as one commit, which conflicts when the table changed since it was read.
 
     Raises:
@@ -63,24 +63,24 @@ def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteO
         PrimaryKeyError, SqlError: a row of the target is changed twice.
     """
     if read.table.schema.primary_keys:
-        return _upsert(spark, read, changes)
-    changes = changes.persist()
+        return _upsert(spark, read, changed)
+    changed = changed.persist()
     try:
-        if OLD_COLUMN in changes.columns:
-            return _retract(spark, read, changes)
-        return _rewrite_files(spark, read, changes)
+        if OLD_COLUMN in changed.columns:
+            return _retract(spark, read, changed)
+        return _rewrite_files(spark, read, changed)
     finally:
-        changes.unpersist()
+        changed.unpersist()
 
 
 def _columns(read: Read) -> list[str]:
     return [quoted_name(n) for n in read.table.schema.field_names]
 
 
-def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = replace(begin(read.table.state, read.intent, read.snapshot), changes=True)
-    rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
+    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
+    rows = Rows(changed.select(*_columns(read), kind), read.input_bytes)
     result = write_files(spark, read.table, read.snapshot, job, rows)
     if not result.entries and read.intent.commits_nothing:
         return WriteOutcome(None, result.rows_in)
@@ -91,19 +91,19 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     return finish(spark, read.table, job, result, change)
 
 
-def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
-    total = count_changes(changes)
+def _retract(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
+    total = count_changed_rows(changed)
     if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
-    job = replace(begin(read.table.state, read.intent, read.snapshot), changes=True)
-    frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
+    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
+    frame = with_row_kinds(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)
 
 
-def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+def _rewrite_files(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     positions = F.count_distinct(POSITION_COLUMN).alias("positions")
-    by_file = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
+    by_file = changed.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
     changed_files = collect_arrow(by_file).to_pylist()
     total = sum(one["rows"] for one in changed_files)
     if not total and read.intent.commits_nothing:
@@ -113,9 +113,9 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in changed_files if one[FILE_COLUMN] is not None}
     kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
     buckets = tuple(replace(b, files=files) for b, files in kept if files)
-    frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
+    frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
     if buckets:
-        replaced_rows = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        replaced_rows = changed.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
         rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
         rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)

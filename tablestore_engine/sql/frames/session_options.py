@@ -33,7 +33,7 @@ _ANY: Final = "*"
 
 
 def session_options(spark: SparkSession) -> dict[str, str]:
-    """What the session sets, without the prefix."""
+    """The options of the session, without the prefix."""
     return settings_below(spark, PREFIX)
 
 

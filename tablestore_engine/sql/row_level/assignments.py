@@ -1,4 +1,4 @@
-"""What the assignments of UPDATE and MERGE give to each column: a whole value, or fields of a struct at any depth.
+"""The values that UPDATE and MERGE assign to each column: a whole value, or fields of a struct at any depth.
 
 A *path* is the names below a column that lead to a field; empty for the column itself. A struct of which fields are
 assigned keeps the others; one that is null becomes a struct whose other fields are null, as in Spark.

@@ -58,9 +58,9 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
 
     def attempt() -> WriteOutcome:
-        with merged_rows(statement, context) as (target, changes):
+        with merged_rows(statement, context) as (target, changed):
             try:
-                return target.apply(changes)
+                return target.apply(changed)
             except DuplicateKeyError as error:
                 raise SqlError(
                     f"MERGE would write one key more than once. {error.message}",
@@ -85,8 +85,8 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLeve
         return
     with read_once(statement, context, table, source, frames) as (target, kept_source):
         with aggregates_refused(frames, merge_expressions(statement)):
-            changes = _merge_changes(statement, target, kept_source)
-        yield target, _removed_once(statement, target, changes)
+            changed = _changed_rows(statement, target, kept_source)
+        yield target, _removed_once(statement, target, changed)
 
 
 def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
@@ -120,18 +120,18 @@ def _upsert(
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
 
 
-def _removed_once(statement: Merge, target: RowLevelTarget, changes: DataFrame) -> DataFrame:
+def _removed_once(statement: Merge, target: RowLevelTarget, changed: DataFrame) -> DataFrame:
     """Whether the only clause is WHEN MATCHED THEN DELETE, for which several source rows may match a target row."""
     matched = statement.matched
     if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
-        return changes
+        return changed
     source_row = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
     others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
-    numbered = changes.selectExpr("*", f"{others} AS {_NUMBER}")
+    numbered = changed.selectExpr("*", f"{others} AS {_NUMBER}")
     return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
-def _merge_changes(statement: Merge, target: RowLevelTarget, read: Source) -> DataFrame:
+def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> DataFrame:
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
     source = read.frame

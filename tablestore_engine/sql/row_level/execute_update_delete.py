@@ -83,11 +83,11 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[RowLevelTarget
         return target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], where)
 
 
-def _changed(target: RowLevelTarget, changes: DataFrame) -> WriteOutcome:
+def _changed(target: RowLevelTarget, changed: DataFrame) -> WriteOutcome:
     """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
     if not target.plan.buckets and target.intent.commits_nothing:
         return WriteOutcome(None, 0)
-    return target.apply(changes)
+    return target.apply(changed)
 
 
 def _own_columns(target: RowLevelTarget) -> list[str]:

@@ -21,7 +21,7 @@ from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, own
 from tablestore_engine.sql.text.lexer import tokenize
 
 _NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
-"""What a condition has in which a comparison is a part only."""
+"""Tokens by which a condition is more than a single comparison."""
 
 
 def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTarget, str | None]:

@@ -89,7 +89,7 @@ class _Merge:
         return self._target(disjunction(known) if len(known) == len(self.others) else None)
 
     def on(self) -> Predicate | None:
-        """What ON says of the target alone."""
+        """The part of ON about the target alone."""
         return predicate_on(self.table, self.statement.target_alias, self.statement.on_sql, alone=False)
 
     def _target(self, predicate: Predicate | None) -> RowLevelTarget:
@@ -184,7 +184,7 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | No
 
 
 def expressions_of(statement: Merge, target: RowLevelTarget) -> Callable[[str], str]:
-    """What binds the tables in an expression of the statement."""
+    """The function that binds the tables in an expression of the statement."""
     frames = target.frames
     qualifiers = dict(target.qualifiers)
     if (name := statement.unaliased_source) is not None:

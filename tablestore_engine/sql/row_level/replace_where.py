@@ -35,8 +35,8 @@ def execute_replace_where(statement: InsertOverwrite, context: RowContext) -> St
 
     def attempt() -> WriteOutcome:
         # Spark evaluates constants of the query as soon as it plans them.
-        with translated(), replacing_rows(statement, context) as (target, changes):
-            return target.apply(changes)
+        with translated(), replacing_rows(statement, context) as (target, changed):
+            return target.apply(changed)
 
     return result_of("OVERWRITE", with_retry(attempt))
 
@@ -72,7 +72,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
 
 
 def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:
-    """The rows of the query as changes; one that does not match the condition fails the write."""
+    """The rows of the query as changed rows; one that does not match the condition fails the write."""
     refused = literal(f"A row of the query does not match REPLACE WHERE {where}. Filter the query by the condition.")
     view = quoted_name(target.frames.register(_ROWS, rows))
     columns = ", ".join(quoted_name(name) for name in target.table.schema.field_names)

@@ -35,7 +35,7 @@ from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN, with_old_rows
-from tablestore_engine.spark.verbs.row_level import Read, apply_changes
+from tablestore_engine.spark.verbs.row_level import Read, write_changed_rows
 from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.table import Table
@@ -158,11 +158,11 @@ class RowLevelTarget:
             return read_positions(spark, self.table, self.plan)
         return read_plan(spark, self.table, self.plan, predicate)
 
-    def apply(self, changes: DataFrame) -> WriteOutcome:
+    def apply(self, changed: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
         size = self.frames.input_bytes if self.rows is None else 0
         read = Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread)
-        return apply_changes(self.frames.spark, read, changes)
+        return write_changed_rows(self.frames.spark, read, changed)
 
 
 def check_engine(table: Table, verb: str, *, deletes: bool) -> None:

@@ -9,7 +9,7 @@ from tablestore_engine.sql.statements.statement import Assignment, PartitionSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowChange(Statement):
+class RowStatement(Statement):
     """A statement that changes rows of ``table``; ``dynamic_options`` are those of its hint OPTIONS."""
 
     table: TableName
@@ -17,7 +17,7 @@ class RowChange(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Insertion(RowChange):
+class Insertion(RowStatement):
     """The rows of a query for a table."""
 
     columns: tuple[str, ...] = ()
@@ -44,14 +44,14 @@ class InsertOverwrite(Insertion):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update(RowChange):
+class Update(RowStatement):
     alias: str | None = None
     assignments: tuple[Assignment, ...]
     where_sql: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Delete(RowChange):
+class Delete(RowStatement):
     alias: str | None = None
     where_sql: str | None = None
 
@@ -70,7 +70,7 @@ class MergeClause:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Merge(RowChange):
+class Merge(RowStatement):
     """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
     name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
     text has none."""

@@ -28,7 +28,7 @@ class ChangelogStore:
         return sorted(one for one in found if one is not None)
 
     def load(self, snapshot_id: int) -> Snapshot | None:
-        """What is kept of a snapshot; None where that is nothing. Raises CorruptMetadataError."""
+        """The kept record of a snapshot; None where there is none. Raises CorruptMetadataError."""
         return read_record(self._io, self._paths.changelog(snapshot_id), Snapshot.from_json)
 
     def keep(self, snapshots: Iterable[Snapshot]) -> None:

@@ -26,18 +26,8 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
 from support.sparkish import Sparkish, sparkish
 
 
-class AddsColumn:
-    """Columns have no default values."""
-
-    @pytest.fixture(scope="class")
-    def source_alter_sql(self):
-        return "alter table {schema}.src_customers add column dummy_column string"
-
-
 class TestSimpleSnapshot(BaseSimpleSnapshot):
-    def add_fact_column(self, column=None, definition=None):
-        """Columns have no default values."""
-        super().add_fact_column(column, definition.replace(" default null", ""))
+    pass
 
 
 class TestSnapshotCheck(BaseSnapshotCheck):
@@ -62,19 +52,19 @@ class TestSnapshotNewRecordDbtValidToCurrent(Sparkish, BaseSnapshotNewRecordDbtV
         return {"snapshot.sql": sparkish(simple_snapshot_actual_sql)}
 
 
-class TestSnapshotEphemeralHardDeletes(AddsColumn, Sparkish, BaseSnapshotEphemeralHardDeletes):
+class TestSnapshotEphemeralHardDeletes(Sparkish, BaseSnapshotEphemeralHardDeletes):
     pass
 
 
-class TestSnapshotNewColumnTimestampStrategy(AddsColumn, Sparkish, BaseSnapshotNewColumnTimestampStrategy):
+class TestSnapshotNewColumnTimestampStrategy(Sparkish, BaseSnapshotNewColumnTimestampStrategy):
     pass
 
 
-class TestSnapshotNewColumnSpecificCheckCols(AddsColumn, Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
+class TestSnapshotNewColumnSpecificCheckCols(Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
 
-class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColumnWithDeletes):
+class TestSnapshotNewColumnWithDeletes(Sparkish, BaseSnapshotNewColumnWithDeletes):
     pass
 
 

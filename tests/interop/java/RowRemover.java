@@ -76,13 +76,13 @@ public final class RowRemover {
         List<CommitMessage> messages = new ArrayList<>();
         for (BaseAppendDeleteFileMaintainer maintainer : maintainers.values()) {
             List<IndexFileMeta> added = new ArrayList<>();
-            List<IndexFileMeta> gone = new ArrayList<>();
+            List<IndexFileMeta> removed = new ArrayList<>();
             for (IndexManifestEntry entry : maintainer.persist()) {
-                (entry.kind() == FileKind.ADD ? added : gone).add(entry.indexFile());
+                (entry.kind() == FileKind.ADD ? added : removed).add(entry.indexFile());
             }
             messages.add(new CommitMessageImpl(
                     maintainer.getPartition(), maintainer.getBucket(), table.coreOptions().bucket(),
-                    new DataIncrement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), added, gone),
+                    new DataIncrement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), added, removed),
                     CompactIncrement.emptyIncrement()));
         }
         try (BatchTableCommit commit = table.newBatchWriteBuilder().newCommit()) {

@@ -152,7 +152,7 @@ def test_changes_of_a_range_in_logs(store, producer):
         store.sql("SELECT * FROM c$audit_log /*+ OPTIONS('scan.plan' = '1') */")
 
 
-def test_logs_of_changelogs_whose_snapshots_are_gone(store):
+def test_logs_of_changelogs_whose_snapshots_are_expired(store):
     options = (
         "'changelog-producer' = 'input', 'write-only' = 'true', 'changelog.num-retained.max' = '9',"
         " 'snapshot.num-retained.min' = '1'"
@@ -238,25 +238,3 @@ def test_read_optimized(ask, store):
     assert columns_of(store.table("t"), "ro")[0] == ("p", "string", None)
     store.execute("CREATE TABLE plain AS SELECT 1 AS a")
     assert ask("SELECT * FROM plain$ro") == [(1,)]
-
-
-def test_aggregation_fields(store):
-    store.execute(
-        "CREATE TABLE g (id INT, v INT COMMENT 'sum', PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = "
-        "'aggregation', 'fields.v.aggregate-function' = 'sum', 'fields.v.ignore-retract' = 'true')"
-    )
-    found = [tuple(row) for row in store.sql("SELECT * FROM g$aggregation_fields").collect()]
-    assert found[0] == ("id", "INT NOT NULL", "[]", "[]", None)
-    assert found[1][:2] == ("v", "INT")
-    assert sorted(found[1][2][1:-1].split(", ")) == ["sum", "true"]
-    assert sorted(found[1][3][1:-1].split(", ")) == ["fields.v.aggregate-function", "fields.v.ignore-retract"]
-    assert found[1][4] == "sum"
-
-
-def test_table_indexes(store):
-    store.execute("CREATE TABLE d (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1')")
-    assert store.sql("SELECT * FROM d$table_indexes").collect() == []
-    store.execute("INSERT INTO d VALUES (1), (2)")
-    ((partition, bucket, kind, name, size, rows, ranges),) = store.sql("SELECT * FROM d$table_indexes").collect()
-    assert (partition, bucket, kind, rows, ranges) == (None, 0, "HASH", 2, None)
-    assert os.path.getsize(f"{store.table('d').path}/index/{name}") == size

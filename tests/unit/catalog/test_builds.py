@@ -150,7 +150,7 @@ def test_rows_that_others_committed_are_never_dropped(warehouse, caplog):
     assert "others have written to it" in caplog.text
 
 
-def test_an_owner_that_could_not_drop_its_table_leaves_it_to_whoever_opens_the_catalog(warehouse, monkeypatch):
+def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(warehouse, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("tablestore_engine.catalog.builds._remove", lambda *_, **__: fail())
         with pytest.raises(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""`make pythons` says on which Pythons it ran the tests and which it skipped; a stand-in for make runs none."""
+"""`make pythons` says on which Pythons it ran the tests and which it skipped; a fake make runs none."""
 
 from __future__ import annotations
 

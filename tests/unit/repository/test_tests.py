@@ -12,7 +12,7 @@ TESTS = ROOT / "tests"
 MIRRORS = ("unit", "spark")
 """Folders of tests in the shape of the house; the adapter's rooms are under `adapter`."""
 OF_THE_REPOSITORY = "repository"
-"""Beside the rooms, in tests/unit: docs, package, scripts, the example, and the shape of house and tests."""
+"""Next to the rooms, in tests/unit: docs, package, scripts, the example, and the shape of house and tests."""
 VALUES = {
     "options/declarations": "lists of options, which tests/unit/options compares with Paimon's and holds to tests",
     "sql/statements": "values that the parser makes; tests/unit/sql/parse compares them",

@@ -24,7 +24,7 @@ LOOSE_KEY_HINT = (
     "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may occur twice, "
     "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
 )
-"""What to do about rows whose key is null or occurs twice, if the key comes from `unique_key`."""
+"""The advice for rows whose key is null or occurs twice, if the key comes from `unique_key`."""
 
 CHANGELOG = "changelog"
 KEY_STRATEGIES = ("upsert", "merge", CHANGELOG)

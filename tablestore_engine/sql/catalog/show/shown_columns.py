@@ -26,7 +26,7 @@ class ShownColumn:
 
     @property
     def description(self) -> str | None:
-        """What DESCRIBE shows as comment: of a computed column, its expression."""
+        """The comment that DESCRIBE shows: of a computed column, its expression."""
         return self.comment if self.computed_sql is None else f"AS {self.computed_sql}"
 
 

@@ -98,7 +98,7 @@ def test_what_cannot_be_read(keyed):
     ):
         with pytest.raises(error, match=message):
             changes(store, arguments)
-    # Between the ends everything may be gone.
+    # Between the ends everything may be removed.
     assert changes(store, "'k', 'first'", "count(*)") == [(4,)]
     store.execute("CREATE OR REPLACE TABLE k AS SELECT 1 AS one")
     with pytest.raises(ChangesNotFound, match="was replaced by another one"):

@@ -1,4 +1,4 @@
-"""Temporary views: those that stand in for tables keep their rows, and those of users stay out of stored views."""
+"""Temporary views: those of pinned tables keep their rows, and those of users stay out of stored views."""
 
 from __future__ import annotations
 

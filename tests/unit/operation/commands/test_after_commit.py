@@ -50,8 +50,8 @@ def test_empty_folders(tmp_path, clean):
     table = partitioned_table(tmp_path, {**FEW, "snapshot.clean-empty-directories": clean})
     for partition in ("a", "b"):
         table.write(arrow_rows(table.schema, [row(1, p=partition)]))
-    gone = {e.partition for e in table.live_files() if "p=a" in path_of(table, e)}
-    drop_partitions(table.state, gone)
+    removed = {e.partition for e in table.live_files() if "p=a" in path_of(table, e)}
+    drop_partitions(table.state, removed)
     assert table.expire_snapshots() + len(table.snapshots()) <= 2
     left = {"p=b"} if clean == "true" else {"p=a", "p=b"}
     assert {name for name in os.listdir(table.path) if "=" in name} == left

@@ -1,4 +1,4 @@
-"""Schema changes on a table with rows: what is checked first, what takes effect when, and who conflicts."""
+"""Schema changes on a table with rows: what is checked first, what takes effect when, and which writes conflict."""
 
 from __future__ import annotations
 

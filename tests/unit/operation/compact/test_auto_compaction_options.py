@@ -17,14 +17,22 @@ def table_of(tmp_path, *, keys=("id",), **options):
     return make_table(tmp_path, COLUMNS, list(keys), options={"bucket": "1" if keys else "-1", **named})
 
 
-@pytest.mark.parametrize("keys", [("id",), ()])
-def test_force_compact_merges_after_every_write(tmp_path, keys):
+@pytest.mark.parametrize(
+    ("keys", "after", "kinds"),
+    [
+        # A run leaves level 0 after each write; files without a key have none, and are merged in twos.
+        (("id",), [[5], [5], [4, 5]], ["APPEND", "APPEND", "COMPACT", "APPEND", "COMPACT"]),
+        ((), [[0], [0], [0, 0]], ["APPEND", "APPEND", "COMPACT", "APPEND"]),
+    ],
+    ids=["keyed", "append"],
+)
+def test_force_compact_merges_after_every_write(tmp_path, keys, after, kinds):
     table = table_of(tmp_path, keys=keys, **{"commit.force-compact": "true"})
+    found = []
     for v in range(3):
         table.write(keyed_arrow(v, v))
-    assert len(table.live_files()) <= 2
-    assert not keys or 0 not in levels(table)
-    assert "COMPACT" in commit_kinds(table)
+        found.append(levels(table))
+    assert (found, commit_kinds(table)) == (after, kinds)
     assert sorted(row["id"] for row in read(table)) == [0, 1, 2]
     check_invariants(table)
 
@@ -41,11 +49,15 @@ def test_every_nth_write_compacts_the_whole_table(tmp_path):
 
 
 def test_the_count_of_writes_outlives_expired_snapshots(tmp_path):
+    """Where the last full compaction has expired, enough writes are taken to have followed it."""
     options = {"full-compaction.delta-commits": "4", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
     table = table_of(tmp_path, **options)
+    found = []
     for v in range(5):
         table.write(keyed_arrow(v, v))
-    assert "COMPACT" in commit_kinds(table) or levels(table) == [5]
+        found.append((levels(table), commit_kinds(table)))
+    merged, written = ([5], ["COMPACT"]), ([0, 5], ["APPEND"])
+    assert found == [([5], ["APPEND"]), written, merged, written, merged]
 
 
 def test_a_write_waits_for_a_bucket_with_too_many_runs(tmp_path, monkeypatch):

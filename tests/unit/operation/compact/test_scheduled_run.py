@@ -1,4 +1,4 @@
-"""Scheduled compactions without Spark: what is planned, who carries it out, and what becomes of those that die."""
+"""Scheduled compactions without Spark: what is planned, which process carries it out, and what happens when it dies."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def table(tmp_path, request):
 
 
 def add(table, rows, kinds=None):
-    """Rows of keys that cross partitions find their home by Spark only; here they stay where they are."""
+    """Rows of keys that cross partitions are routed by Spark only; here they stay where they are."""
     kinds = kinds or [PUT] * len(rows)
     if not table.schema.crosses_partitions:
         table.write(arrow_rows(table.schema, rows, kinds))

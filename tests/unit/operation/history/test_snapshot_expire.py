@@ -303,7 +303,7 @@ def test_expiring_with_concurrent_writers_and_readers(tmp_path):
         try:
             assert by_key(table)
         except (SnapshotNotFound, StorageError) as error:
-            # Only a read that outlasts its snapshot may fail, as on a busy machine: by a file that is gone.
+            # Only a read that outlasts its snapshot may fail, as on a busy machine: by a file that was removed.
             assert getattr(error, "missing", True)
             assert (time.monotonic() - began) * 1_000 > lives
 

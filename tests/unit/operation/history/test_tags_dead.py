@@ -186,7 +186,7 @@ def test_a_step_that_lost_a_race_is_nothing_to_warn_of(caplog):
 
 
 def test_two_processes_expire_the_same(table):
-    """Who comes second finds nothing to do, whatever it read before."""
+    """The second process finds nothing to do, whatever it read before."""
     for _ in range(3):
         fill(table)
     load, done = table.snapshot_store.load, []

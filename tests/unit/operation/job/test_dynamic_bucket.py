@@ -1,4 +1,4 @@
-"""Tables with dynamic buckets without Spark: where keys go, what the index says, and who conflicts with whom."""
+"""Tables with dynamic buckets without Spark: where keys go, what the index says, and which commits conflict."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
@@ -32,7 +33,17 @@ def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
     assert publish_log(table.state).snapshots == 0
 
 
-def test_a_statement_may_not_be_told(tmp_path, topic):
+@pytest.mark.parametrize(("keys", "key"), [(["id"], {"id": 1}), ([], None)])
+def test_keys_and_values_have_the_formats_of_the_options(tmp_path, topic, keys, key):
+    formats = {"log.format": "debezium-json", "log.key.format": "json"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, keys, options={**KAFKA, **formats})
+    table.write(keyed_arrow(7, 1))
+    ((sent, value),) = topic.messages
+    assert (sent and json.loads(sent)) == key
+    assert json.loads(value) == {"before": None, "after": {"id": 1, "v": 7}, "op": "c"}
+
+
+def test_a_statement_may_not_be_published(tmp_path, topic):
     quiet = keyed_table(tmp_path, {**KAFKA, "change-tracking": "false"}, name="quiet")
     quiet.write(keyed_arrow(1, 1))
     assert topic.transactions == []

@@ -1,4 +1,4 @@
-"""Several publishers of one log, logs that are made anew, and tables that are replaced: each change is told once."""
+"""Several publishers of one log, logs that are made anew, and tables that are replaced: each change is sent once."""
 
 from __future__ import annotations
 
@@ -121,11 +121,11 @@ def test_a_restart_that_was_killed_goes_on(tmp_path, topic, published):
     topic.before_end = topic.after_end = lambda: None
     assert noted_position(table.state).snapshot == 0
     table.write(keyed_arrow(3, 3))
-    told = [row for _, rows in topic.take() for row in rows]
-    assert told == [("c", 1, 1), ("c", 2, 2), ("c", 3, 3)]
+    sent = [row for _, rows in topic.take() for row in rows]
+    assert sent == [("c", 1, 1), ("c", 2, 2), ("c", 3, 3)]
 
 
-def test_changes_of_expired_snapshots_are_told_with_the_next(tmp_path, topic):
+def test_changes_of_expired_snapshots_are_sent_with_the_next(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
     lagging(table, topic, 2, 3)

@@ -64,7 +64,7 @@ def test_what_a_snapshot_may_name_stays(table):
     made = {index_path(table.paths, table.schema, one) for one in result.index}
     there = data_files(table)
     with pytest.raises(CommitOutcomeUnknownError), removed_unless_committed(job.target, result):
-        raise CommitOutcomeUnknownError("Who knows.")
+        raise CommitOutcomeUnknownError("Unknown.")
     assert data_files(table) == there
     assert all(map(table.io.exists, made))
 

@@ -92,7 +92,7 @@ def test_the_engine_s_errors_and_bugs_pass_untouched():
 
 
 class Py4JNetworkError(Exception):
-    """Stands for py4j's."""
+    """A fake of py4j's."""
 
 
 Py4JNetworkError.__module__ = "py4j.protocol"
