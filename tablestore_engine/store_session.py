@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StoreSession:
-    """What a store keeps from one statement to the next. Spark starts when it is first needed."""
+    """The state of a store between two statements. Spark starts when it is first needed."""
 
     def __init__(
         self,

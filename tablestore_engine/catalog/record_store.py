@@ -25,7 +25,7 @@ _ENDING = ".json"
 
 
 class Record(Protocol):
-    """What is stored."""
+    """A view or function."""
 
     def to_json(self) -> bytes: ...
 

@@ -95,7 +95,7 @@ def _parameters(cursor: Cursor) -> tuple[Parameter, ...]:
 
 
 def _with_clause(cursor: Cursor, made: FunctionDefinition) -> FunctionDefinition:
-    """What the clause says that begins here; clauses are in any order."""
+    """The definition with the clause that begins here; clauses are in any order."""
     if cursor.sees("RETURNS", "NULL"):
         cursor.expect("RETURNS", "NULL", "ON", "NULL", "INPUT")
         return made
