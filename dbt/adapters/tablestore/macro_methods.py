@@ -10,7 +10,7 @@ return an empty value.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -142,21 +142,30 @@ class MacroMethods(ChangeMethods):
         A key that occurs twice in them is an error that names it, unless the model says by `sequence_field` which
         row counts.
         """
-        config = model.get("config") or {}
+        config, name = model.get("config") or {}, str(model["unique_id"])
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
             row_kinds=takes_row_kinds(config),
             identity=self._new_identity(model),
-            consumed=self._model_changes.consumed_by(str(model["unique_id"])),
+            consumed=(*self._model_changes.consumed_by(name), *self._model_topics.consumed_by(name)),
         )
         try:
+            with self.connections.exception_handler("dead letters"):
+                self._model_topics.bury(name, str(model["schema"]))
             done = self.connections.write(sql, intent)
-            self._model_changes.keep(str(model["unique_id"]))
+            self._model_changes.keep(name)
+            self._drop_views(self._model_topics.keep(name))
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+
+    def _drop_views(self, views: Sequence[str]) -> None:
+        if views:
+            with self.connections.get_thread_connection().handle.work() as store:
+                for view in views:
+                    store.spark.catalog.dropTempView(view)
 
     def _new_identity(self, model: Mapping[str, Any]) -> CommitIdentity:
         """The identity of a statement: it names the dbt command, so a command that is run again writes again."""
