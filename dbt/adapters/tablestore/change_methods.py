@@ -14,7 +14,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.build.model_changes import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
 from dbt.adapters.tablestore.build.model_topics import ModelTopics, no_rows
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
+from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.connection.environment import reads_rows
+from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 
 
@@ -112,6 +114,8 @@ class ChangeMethods(SchemaMethods):
 
         Raises DbtRuntimeError where its config `on_expired` does not allow that.
         """
+        if self._was_materialized_view(this, model):
+            return True
         if not CHANGES.search(str(model.get("raw_code", ""))):
             return False
         allowed = on_expired_of(model.get("config") or {})
@@ -122,6 +126,13 @@ class ChangeMethods(SchemaMethods):
         if lost:
             self.tablestore_warn_once(f"{lost} It is built anew (`on_expired: full_refresh`).")
         return bool(lost)
+
+    def _was_materialized_view(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
+        """Whether an incremental model was a materialized view before, whose rows are no earlier ones of it."""
+        if (model.get("config") or {}).get("materialized") != "incremental":
+            return False
+        with self.connections.exception_handler("table"):
+            return is_materialized_view(self.catalog.load_table(schema_of(this), str(this.identifier)).schema)
 
     def _lost_messages(self, model: Mapping[str, Any], this: BaseRelation) -> str:
         topics = self._topics_of(model) if reads_rows() else []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -32,6 +32,7 @@ from dbt.adapters.tablestore.config.model_config import (
     takes_row_kinds,
     unique_keys,
 )
+from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, stored_query, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
@@ -253,8 +254,34 @@ class MacroMethods(ChangeMethods):
     @available.parse(lambda *a, **k: TableLayout())
     def tablestore_layout(self, model: Mapping[str, Any], primary_key: list[str] | None = None) -> TableLayout:
         """The checked primary key, partition columns and options that a node asks for."""
-        self._say_notices(model.get("config") or {})
-        return TableLayout.of(model, tuple(primary_key or ()))
+        config = model.get("config") or {}
+        self._say_notices(config)
+        layout = TableLayout.of(model, tuple(primary_key or ()))
+        return replace(layout, query=stored_query(config, self._compiled(model)))
+
+    def _compiled(self, model: Mapping[str, Any]) -> str:
+        return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""))
+
+    @available.parse(lambda *a, **k: ViewStep(CREATE))
+    def tablestore_view_step(self, relation: BaseRelation | None, model: Mapping[str, Any]) -> ViewStep:
+        """What a run does to a materialized view; see `stored_query.view_step`."""
+        if relation is None or relation.is_view:
+            return ViewStep(CREATE if relation is None else REPLACE)
+        query = self._compiled(model)
+        with self.connections.exception_handler("materialized view"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        step = view_step(schema, TableLayout.of(model), query, same_columns=True)
+        if step.name == REPLACE:
+            return step
+        found = [(one.name, one.dtype) for one in self.get_column_schema_from_query(query)]
+        has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
+        return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
+
+    @available.parse_none
+    def tablestore_alter_view(self, relation: BaseRelation, step: ViewStep) -> None:
+        """Give a materialized view the options of its model."""
+        with self.connections.exception_handler("materialized view"):
+            self.catalog.alter_table(schema_of(relation), str(relation.identifier), step.options.schema_changes())
 
     def _say_notices(self, config: Mapping[str, Any]) -> None:
         for notice in notices(config):
