@@ -161,7 +161,8 @@ $(INTEROP)-java-%/.made: tests/interop/java/pom.xml
 	@touch $@
 
 .PHONY: interop-java
-interop-java: $(VENV)/.dev $(JAVA_NOW)/.made $(JAVA_OLD)/.made  ## Let Java Paimon, of today and old, read our tables and us theirs (needs Maven)
+interop-java: $(VENV)/.dev $(JAVA_NOW)/.made $(JAVA_OLD)/.made
+interop-java:  ## Let Java Paimon, of today and old, read our tables and us theirs (needs Maven)
 	@sh scripts/check_java.sh
 	PAIMON_JARS='$(abspath $(JAVA_NOW))' PAIMON_OLD_JARS='$(abspath $(JAVA_OLD))' \
 	  $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
@@ -184,7 +185,7 @@ $(KAFKA)/.made: tests/kafka/pom.xml
 
 .PHONY: kafka
 kafka: $(VENV)/.dev  ## Publish tables to a real Kafka broker and take changes from it; skipped without Maven
-	@command -v mvn >/dev/null || { echo 'Skipped: the Kafka broker is fetched by Maven, which was not found.'; exit 0; }; \
+	@command -v mvn >/dev/null || { echo 'Skipped: the broker is fetched by Maven, which was not found.'; exit 0; }; \
 	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made' && \
 	  KAFKA_JARS='$(abspath $(KAFKA))' $(PY) -m pytest tests/kafka $(PYTEST)
 

@@ -12,7 +12,7 @@ from benchmarks import evolution, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
-from benchmarks.row_changes import RowChangesBenchmark
+from benchmarks.row_level import RowLevelBenchmark
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
 from tablestore_engine.spark.read import source_bounds
@@ -67,7 +67,7 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
     for scale in scales:
         tables.append(TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs))
         tables[-1].run(report)
-    _row_changes(report, store, work, tables)
+    _row_level(report, store, work, tables)
     first = tables[0]
     schema_versions.run(report, store, first.source, first.scale)
     if len(tables) > 1:
@@ -78,9 +78,9 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
         report.add(what, min(large for large, _ in times), min(small for _, small in times), 1.2)
 
 
-def _row_changes(report: Report, store: TableStore, work: Path, tables: list[TableBenchmark]) -> None:
+def _row_level(report: Report, store: TableStore, work: Path, tables: list[TableBenchmark]) -> None:
     source_bounds.LARGE_FILES = 0  # the small form has small tables
-    found = [RowChangesBenchmark(store, work, one.name, one.source, one.label).run(report) for one in tables]
+    found = [RowLevelBenchmark(store, work, one.name, one.source, one.label).run(report) for one in tables]
     for what in found[0] if len(found) > 1 else ():
         bar = 1.2 if "star" in what else 1.5
         report.add(f"{what}: {tables[1].label} ÷ {tables[0].label}", found[1][what], found[0][what], bar)

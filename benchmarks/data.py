@@ -55,5 +55,7 @@ def changes(spark: SparkSession, source: str, scale: float, rows: int, seed: int
     modulus = 1_000_000
     picked = table.where(F.pmod(F.hash(*KEYS, F.lit(seed)), F.lit(modulus)) < int(share * modulus))
     new = F.pmod(F.hash(*KEYS, F.lit(seed + 1)), F.lit(10)) == 0
-    return picked.withColumn("l_linenumber", F.when(new, F.col("l_linenumber") + 100 + seed).otherwise(F.col("l_linenumber"))) \
-        .withColumn("l_quantity", (F.col("l_quantity") + 1).cast(table.schema["l_quantity"].dataType))  # fmt: skip  # noqa: E501
+    number, quantity = F.col("l_linenumber"), F.col("l_quantity")
+    return picked.withColumn("l_linenumber", F.when(new, number + 100 + seed).otherwise(number)).withColumn(
+        "l_quantity", (quantity + 1).cast(table.schema["l_quantity"].dataType)
+    )

@@ -1,4 +1,4 @@
-"""What publishing a table to its log, and taking changes from a topic, cost compared with the client alone.
+"""The cost of publishing a table to its log, and of taking changes from a topic, by that of the client alone.
 
     make bench-kafka
 
@@ -24,7 +24,7 @@ from benchmarks.measure import Report, once
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.log.producer import HEADER, forget_publisher
 from tablestore_engine.log.settings import settings_of
-from tablestore_engine.operation.changes import after_commit
+from tablestore_engine.operation.commands import after_commit
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
 from tablestore_engine.operation.log_store.publish import publish_log

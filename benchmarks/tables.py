@@ -140,14 +140,14 @@ def driver_peak_mib() -> float:
 
 
 def worker_peak_mib(spark: SparkSession) -> float:
-    """Peak resident memory of Spark's Python workers so far, in MiB. Spark keeps them, so they tell by themselves."""
+    """Peak resident memory of Spark's Python workers so far, in MiB. Spark keeps them, so each reports its own."""
 
-    def tell(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def peaks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
             pass
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         yield pa.RecordBatch.from_arrays([pa.array([peak])], names=["peak"])
 
     tasks = 4 * spark.sparkContext.defaultParallelism
-    rows = spark.range(tasks, numPartitions=tasks).mapInArrow(tell, "peak double").collect()
+    rows = spark.range(tasks, numPartitions=tasks).mapInArrow(peaks, "peak double").collect()
     return max(row[0] for row in rows)

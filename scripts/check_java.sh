@@ -33,7 +33,7 @@ version=$(printf '%s\n' "$banner" | sed -n 's/.*version "\([0-9][0-9._]*\).*/\1/
 major=$(printf '%s\n' "$version" | sed 's/^1\.//; s/[^0-9].*//')
 
 if [ -z "$major" ]; then
-    { echo "$java did not tell its version."; advise; } >&2
+    { echo "$java did not print its version."; advise; } >&2
     exit 1
 fi
 if [ "$major" -lt "$wanted" ]; then

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tablestore_engine.spark.changes.system_frames import FRAME_TABLES
+from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.sql.procedures.procedures import PROCEDURES
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
@@ -35,7 +35,7 @@ PROCEDURES_HEAD = """\
 `CALL sys.<name>(<argument> => <value>, …)`. The arguments may also be given in order, without names. Those in brackets
 may be left out. `table` is `schema.name`, or a name in the current schema. A time is a text such as
 '2024-01-31 08:00:00', in the time zone of this machine, or milliseconds since 1970; a duration is a text such as '12 h'
-or '30 d' (ms, s, min, h, d). What a procedure answers is a table with the columns that are named last.
+or '30 d' (ms, s, min, h, d). The answer of a procedure is a table with the columns that are named last.
 
 Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`. There,
 `expire` and `tag` are short names of `expire_snapshots` and `create_tag`.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tablestore_engine.store import TableStore
     from tablestore_engine.table import Table
 
-_HOMES = {
+_MODULES = {
     "Catalog": "tablestore_engine.catalog",
     "Table": "tablestore_engine.table",
     "TableStore": "tablestore_engine.store",
@@ -23,8 +23,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # Importing the package costs nothing until a name of it is used: dbt imports it at every start.
-    if name in _HOMES:
+    if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

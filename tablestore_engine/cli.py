@@ -50,7 +50,7 @@ class _Commands(click.Group):
 
 
 def _message(error: Exception) -> str:
-    """What is said of an error; one that nobody expected says where more is to be seen."""
+    """The message for an error; that of an unexpected one says where to find more."""
     if isinstance(error, TableStoreError):
         return str(error)
     said = f": {error}" if str(error) else ""

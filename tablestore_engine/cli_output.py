@@ -1,4 +1,4 @@
-"""What the command `tablestore` prints: tables of rows, and a spinner while something runs."""
+"""The output of the command `tablestore`: tables of rows, and a spinner while something runs."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ def _shown(path: str) -> str:
 
 
 def _way_out(path: str) -> str:
-    """What to do when a file is damaged or lost."""
+    """The hint for a file that is damaged or lost."""
     if not _OF_TABLE.match(path):
         return next((hint for part, hint in _OF_WAREHOUSE if part in path), "Restore the file from a copy.")
     return next((hint for part, hint in _WAYS_OUT if part in path), _RESTORE)

@@ -293,7 +293,7 @@ class TableStore:
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
-        """What changed in a table after the snapshot `start`, up to and including `end` (default: the latest).
+        """The changes of a table after the snapshot `start`, up to and including `end` (default: the latest).
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
@@ -303,7 +303,7 @@ class TableStore:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
-        from tablestore_engine.spark.changes.read_changes import read_changes
+        from tablestore_engine.spark.changelog.read_changes import read_changes
         from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)

@@ -249,7 +249,7 @@ class Table:
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
     def changes(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> pa.Table:
-        """What changed after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
+        """The changes after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame. With `recorded` they
@@ -314,7 +314,7 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.changes.arrow_write import write_arrow
+        from tablestore_engine.operation.commands.arrow_write import write_arrow
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
         return write_arrow(self.state, rows, intent)
@@ -328,7 +328,7 @@ class Table:
             SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        from tablestore_engine.operation.changes.alter_table import alter_table
+        from tablestore_engine.operation.commands.alter_table import alter_table
 
         return Table(alter_table(self.state, changes, clock.now_millis()))
 
@@ -371,7 +371,7 @@ class Table:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.changes.after_commit import follow
+        from tablestore_engine.operation.commands.after_commit import follow
         from tablestore_engine.operation.history.rollback import roll_back
         from tablestore_engine.operation.transaction.transaction import with_retry
 

@@ -1,4 +1,4 @@
-"""What the tables say at the end of the year, against the same questions put to the published file.
+"""The answers of the tables at the end of the year, compared with those of the published file.
 
 The right-hand side is computed here with pyarrow from the raw CSV: neither the engine nor Spark nor dbt is involved.
 
@@ -126,7 +126,9 @@ def _every_hour_of_weather(ask: Ask, flights: pa.Table, weather: pa.Table) -> An
     raw = _counted(weather_and_delays(flights, weather))
     agreeing = f"{(raw & answered).total():,} of {answered.total():,} rows agree"
     return Answer(
-        "Each hour of weather, and whom it held up", agreeing, f"{raw.total():,} of {raw.total():,} rows agree"
+        "Each hour of weather, and the flights that it held up",
+        agreeing,
+        f"{raw.total():,} of {raw.total():,} rows agree",
     )
 
 

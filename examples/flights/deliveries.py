@@ -51,7 +51,7 @@ MONTHS = [
 
 @dataclass(frozen=True)
 class Delivery:
-    """What one file brings: new flights of some months, and the last word on those of earlier months."""
+    """The content of one file: new flights of some months, and the last word on those of earlier months."""
 
     name: str
     title: str
@@ -95,7 +95,7 @@ def published_planes() -> pa.Table:
 
 
 def published_weather() -> pa.Table:
-    """What was observed at the three airports: 26,115 rows, one for nearly every hour, and two for an hour in
+    """The observations at the three airports: 26,115 rows, one for nearly every hour, and two for an hour in
     autumn."""
     return _read_csv(_package_file("weather.csv")).select(WEATHER)
 

@@ -36,7 +36,7 @@ FOG = """
 
 @dataclass(frozen=True)
 class Stage:
-    """The folder of one play and the places in it."""
+    """The folder of one play and the paths in it."""
 
     folder: str
 
@@ -170,7 +170,7 @@ def _ask(stage: Stage, query: str) -> pa.Table:
 
 
 def _what_next(stage: Stage) -> list[tuple[str, str]]:
-    """What one may do with the tables now, and the command for it, seen from the current folder."""
+    """The next things to try with the tables, and the commands for them, seen from the current folder."""
     tools = os.path.relpath(os.path.dirname(sys.executable))
     look, dbt = f"{tools}/tablestore", f"{tools}/dbt"
     project = os.path.relpath(PROJECT)

@@ -1,4 +1,4 @@
-"""What the demo shows: a line that moves while dbt works, one line per delivery, and the summary.
+"""The screen of the demo: a line that moves while dbt works, one line per delivery, and the summary.
 
 Nothing here decides anything; `play.py` says what happened and this module draws it.
 """

@@ -1,9 +1,9 @@
 """Tables that are visible while they are filled, and dropped when that fails: CREATE TABLE AS with `rollback`.
 
-A *build* is recorded in the warehouse before its table appears, and the table bears the build's *mark*. Whoever opens
-the catalog settles the builds whose owner is dead: a table is complete if the build's commit is there, and is dropped
-if not. Which one is decided once: before that, the build is revoked, and the snapshot is taken that its owner, if it is
-only slow, would create next. A table in which others have committed rows meanwhile is never dropped.
+A *build* is recorded in the warehouse before its table appears, and the table bears the build's *mark*. Every process
+that opens the catalog settles the builds whose owner is dead: a table is complete if the build's commit is there, and
+is dropped if not. Which one is decided once: before that, the build is revoked, and the snapshot is taken that its
+owner, if it is only slow, would create next. A table in which others have committed rows meanwhile is never dropped.
 
 Invariant: nothing is dropped that does not bear the mark of a build that failed.
 """
@@ -36,7 +36,7 @@ _running_here: set[str] = set()
 
 @dataclass(frozen=True)
 class Workshop:
-    """What builds need of the catalog. `load` opens the table of a directory."""
+    """The part of the catalog that builds need. `load` opens the table of a directory."""
 
     io: FileIO
     paths: WarehousePaths
@@ -106,7 +106,7 @@ def _give_up(build: Build) -> None:
         if not dropped and build.shop.io.exists(paths.schema_dir):
             _log.warning("Table %s was not dropped: others have written to it meanwhile.", name)
     except TableStoreError as error:
-        # The record stays, and with it the drop: for whoever opens the catalog next.
+        # The record stays, so the next process that opens the catalog drops the table.
         _log.warning("Table %s could not be dropped yet: %s", name, error)
 
 
@@ -145,7 +145,7 @@ def begin(
 
 
 def settle_abandoned(shop: Workshop) -> None:
-    """Complete or drop the tables of builds whose owners are dead. What cannot be settled now is left for later."""
+    """Complete or drop the tables of builds whose owners are dead; leave those that cannot be settled now."""
     with suppress(TableStoreError):
         for record in shop.records.all():
             with suppress(TableStoreError):
@@ -161,7 +161,7 @@ def _is_running(record: BuildRecord) -> bool | None:
 
 
 def _settle(shop: Workshop, record: BuildRecord, *, fenced: bool) -> None:
-    """Finish a build in place of its owner. `fenced`: the owner is known to be dead, so it cannot commit any more."""
+    """Finish a build instead of its owner. `fenced`: the owner is known to be dead, so it cannot commit any more."""
     shop.records.revoke(record.id)
     paths = shop.table(record)
     if not fenced and shop.io.exists(paths.build_mark(record.id)):

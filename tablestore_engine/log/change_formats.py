@@ -99,10 +99,10 @@ def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | Non
     return _without_nulls(found, wanted)
 
 
-def _at(found: Decoded, places: npt.NDArray[np.int64]) -> Decoded:
-    """The same, where the messages are some of a longer list, at these places."""
-    bad = tuple(BadRecord(int(places[one.position]), one.reason) for one in found.bad)
-    return Decoded(found.rows, found.kinds, places[found.positions], bad, found.new_columns)
+def _at(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded:
+    """The same, where the messages are some of a longer list, at these positions."""
+    bad = tuple(BadRecord(int(positions[one.position]), one.reason) for one in found.bad)
+    return Decoded(found.rows, found.kinds, positions[found.positions], bad, found.new_columns)
 
 
 def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:

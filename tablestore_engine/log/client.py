@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Reports:
-    """What a client reports, for whoever debugs: what of it fails a call is an error of the engine already."""
+    """The reports of a client, for debugging: a report that fails a call is an error of the engine already."""
 
     def log(self, _: int, text: str, *values: str) -> None:
         """Pass a report on."""

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.log.json_text import row_text
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.bucket import bucket_ids
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
@@ -38,7 +38,7 @@ class Messages:
     partitions: npt.NDArray[np.int32]
 
 
-def messages_of(changes: RowChanges, log: LogSettings) -> Iterator[Messages]:
+def messages_of(changes: ChangelogRows, log: LogSettings) -> Iterator[Messages]:
     """The messages of changes, in their order; both rows of an update must follow each other."""
     for start, rows in _parts(changes):
         kinds = changes.kinds[start : start + rows.num_rows]
@@ -54,7 +54,7 @@ def messages_of(changes: RowChanges, log: LogSettings) -> Iterator[Messages]:
         yield Messages(values, keys, _partitions(sent, log))
 
 
-def _parts(changes: RowChanges) -> Iterator[tuple[int, pa.Table]]:
+def _parts(changes: ChangelogRows) -> Iterator[tuple[int, pa.Table]]:
     """The rows, some at a time, with the position of the first of each part; the rows of an update stay together."""
     start, total = 0, changes.rows.num_rows
     most = min(ROWS_AT_ONCE, max(1, _BYTES_AT_ONCE * total // (changes.rows.nbytes + 1)))

@@ -1,7 +1,8 @@
 """Columns of values as columns of JSON text, by Arrow's kernels: no value passes through Python.
 
 Numbers and booleans are JSON's, except NaN and infinities, which are texts. Times are texts as SQL writes them, with a
-`Z` where they are instants; bytes are texts in Base64. A null stays a null: whoever joins texts writes `null` for it.
+`Z` where they are instants; bytes are texts in Base64. A null stays a null; the caller that joins texts writes `null`
+for it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def value_text(array: pa.Array) -> pa.Array:
 
 
 def _value_parts(array: pa.Array) -> list[Any]:
-    """What is the JSON text of each value when it is joined."""
+    """The parts that, joined, are the JSON text of each value."""
     text, in_quotes = _text(array)
     if not in_quotes:
         return [text]

@@ -3,8 +3,8 @@
 Every message of a transaction names its snapshot in the header `tablestore-snapshot`. So the topic itself says which
 snapshots it holds, and each is there wholly or not at all for consumers of committed messages.
 
-Invariant: the producer of a `Publisher` has fenced all earlier ones of its topic before the topic was read. Whoever
-publishes next fences this one; then it fails, and nothing of its transaction is seen.
+Invariant: the producer of a `Publisher` has fenced all earlier ones of its topic before the topic was read. The
+next publisher fences this one; then it fails, and nothing of its transaction is seen.
 """
 
 from __future__ import annotations

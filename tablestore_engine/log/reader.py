@@ -67,7 +67,7 @@ def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> int:
     """The newest snapshot of which the topic holds messages from `offsets` on; 0 for none."""
     newest, ends = 0, end_offsets(log, committed=True)
     starts = [*offsets, *[0] * (len(ends) - len(offsets))]
-    # A transaction takes two places or more: one place is the end of the transaction before.
+    # A transaction takes two offsets or more: a single offset is the end of the transaction before.
     starts = [end if end - start < 2 else start for start, end in zip(starts, ends, strict=True)]
     for chunk in read_between(log, starts, ends) if starts != ends else ():
         for message in chunk.messages:

@@ -1,4 +1,4 @@
-"""What the options of a table say of its log, as one value; and which options do not fit each other."""
+"""The settings of a log, from the options of its table, as one value; and which options do not fit each other."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tablestore_engine.log.settings import LogSettings
 
 _ALREADY_EXISTS = "TOPIC_ALREADY_EXISTS"
 _UNKNOWN = ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION")
-_GONE_SECONDS = 10.0
+_REMOVAL_SECONDS = 10.0
 
 
 def create_topic(log: LogSettings) -> None:
@@ -80,7 +80,7 @@ def delete_topic(log: LogSettings) -> None:
         if error.code not in _UNKNOWN:
             raise
         return
-    until = time.monotonic() + _GONE_SECONDS
+    until = time.monotonic() + _REMOVAL_SECONDS
     while partitions_of(log) and time.monotonic() < until:
         time.sleep(0.05)
 

@@ -1,4 +1,4 @@
-"""What the format writes down about a table: snapshots, tags, statistics, binary rows, partitions, buckets and plans.
+"""The metadata of a table in the format: snapshots, tags, statistics, binary rows, partitions, buckets and plans.
 
 Sub-rooms: `manifests` (which data files a snapshot has), `file_index`, `bitmaps`, and `warehouse` (records that belong
 to no table). Pure: values and their bytes or JSON text, no files. Knows `schema`, `options` and `errors`.

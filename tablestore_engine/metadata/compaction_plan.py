@@ -140,7 +140,7 @@ class CompactionPlan:
 
 @dataclass(frozen=True)
 class Claim:
-    """What an attempt says of itself when it begins. `write_id` is part of the name of every file that it writes."""
+    """The record of an attempt when it begins. `write_id` is part of the name of every file that it writes."""
 
     owner: str
     write_id: str

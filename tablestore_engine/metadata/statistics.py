@@ -1,8 +1,8 @@
 """The statistics that ANALYZE TABLE computes for the rows of one snapshot, and their form in a file.
 
 Vocabulary: *merged* counts are of rows as a reader sees them, not of the records in files. Least and greatest values
-are texts in the file: numbers as they are written, dates as days since 1970, times in UTC. What was not computed is
-None. Invariant: the JSON form is persisted and shared with other readers of the format.
+are texts in the file: numbers as they are written, dates as days since 1970, times in UTC. A value that was
+not computed is None. Invariant: the JSON form is persisted and shared with other readers of the format.
 """
 
 from __future__ import annotations

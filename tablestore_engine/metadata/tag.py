@@ -33,7 +33,7 @@ class Lifetime:
 
 
 def tag_of(snapshot: Snapshot, lifetime: Lifetime | None) -> Snapshot:
-    """What the file of a tag holds: the snapshot, with this lifetime and no other."""
+    """The content of a tag's file: the snapshot, with this lifetime and no other."""
     extra: dict[str, Any] = {k: v for k, v in snapshot.extra.items() if k not in (_CREATED, _RETAINED)}
     if lifetime is not None:
         extra[_CREATED] = _local_parts(lifetime.created_millis)

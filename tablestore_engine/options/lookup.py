@@ -17,6 +17,7 @@ from tablestore_engine.options.declarations.commit_options import CommitOptions
 from tablestore_engine.options.declarations.compaction_options import CompactionOptions
 from tablestore_engine.options.declarations.file_options import FileOptions
 from tablestore_engine.options.declarations.foreign_options import FOREIGN_OPTIONS
+from tablestore_engine.options.declarations.format_keys import FORMAT_KEYS
 from tablestore_engine.options.declarations.layout_options import LayoutOptions
 from tablestore_engine.options.declarations.log_options import LogOptions
 from tablestore_engine.options.declarations.merge_options import MergeOptions
@@ -96,10 +97,10 @@ def check_spelling(key: str) -> None:
 @lru_cache(maxsize=1024)
 def nearest_key(key: str) -> str | None:
     """The known key that is similar to an unknown one; None when none is, and for a known one."""
-    if key in _EXACT:
+    if key in _EXACT or key.partition("#")[0] in FORMAT_KEYS:  # Parquet has settings of a column: key#column
         return None
     wanted = key.lower().replace("_", "-")
-    found = [(_similarity(wanted, one), one) for one in _EXACT if one not in _PLAIN_WORDS]
+    found = [(_similarity(wanted, one), one) for one in (*_EXACT, *FORMAT_KEYS) if one not in _PLAIN_WORDS]
     for before, behind in _MIDDLES:
         middle = _middle(key, before, behind)
         if middle is not None:
@@ -110,19 +111,26 @@ def nearest_key(key: str) -> str | None:
 
 
 def _middle(key: str, before: str, behind: str) -> str | None:
-    """What a key has in the place of the '*' of a pattern, by the number of words before and after it."""
+    """The part of a key for the '*' of a pattern, by the number of words before and after it."""
     words, first, last = key.split("."), before.count("."), behind.count(".")
     return ".".join(words[first : len(words) - last]) if len(words) > first + last else None
 
 
 def _similarity(given: str, known: str) -> float:
     """From 0 to 1. Keys whose first or last words differ mean different things, however alike the rest is."""
+    if _letters(given) == _letters(known):
+        return 1
     if abs(len(given) - len(known)) > len(known) // 2:
         return 0
     ours, theirs = given.split("."), known.split(".")
     if _ratio(ours[0], theirs[0]) < _SIMILAR_FIRST or _ratio(ours[-1], theirs[-1]) < _SIMILAR_LAST:
         return 0
     return _ratio(given, known)
+
+
+def _letters(key: str) -> str:
+    """A key without what parts its words."""
+    return key.replace(".", "").replace("-", "").lower()
 
 
 def _ratio(one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""What a table option is: a typed descriptor that declares everything about it once.
+"""A table option: a typed descriptor that declares everything about it once.
 
 Vocabulary: a *key* is the option's name in a table's schema; *fallback keys* are other spellings of it. A *pattern*
 has ``*`` in its key and covers many keys; the pattern ``fields.*.x`` gives columns a value each.
@@ -25,7 +25,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Effect(Enum):
-    """What would be wrong if a value that is not acted on were ignored."""
+    """The operations that would be wrong if a value that is not acted on were ignored."""
 
     NONE = "nothing"
     WRITE = "writes"

@@ -23,15 +23,6 @@ from tablestore_engine.spark.run.temp_views import (
     remember_definition,
 )
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
-from tablestore_engine.sql.changes.change_target import ChangeTarget
-from tablestore_engine.sql.changes.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
-from tablestore_engine.sql.changes.execute_merge import execute_merge, merged_rows
-from tablestore_engine.sql.changes.former_partitions import (
-    drop_rows_of_partitions,
-    overwrite_partition,
-    truncate_partition,
-)
-from tablestore_engine.sql.changes.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
     execute_describe_function,
@@ -41,6 +32,20 @@ from tablestore_engine.sql.functions.execute_functions import (
 from tablestore_engine.sql.procedures.procedures import execute_call
 from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
+from tablestore_engine.sql.row_level.execute_update_delete import (
+    deleted_rows,
+    execute_delete,
+    execute_update,
+    updated_rows,
+)
+from tablestore_engine.sql.row_level.former_partitions import (
+    drop_rows_of_partitions,
+    overwrite_partition,
+    truncate_partition,
+)
+from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert
@@ -54,7 +59,7 @@ from tablestore_engine.sql.rows.row_context import (
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
-from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
+from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowStatement, Update
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
@@ -95,11 +100,11 @@ def execute(statement: Statement, context: RowContext) -> StatementResult:
 
 def _run(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement on managed tables, unless its identity says that it was run before."""
-    if isinstance(statement, RowChange):
+    if isinstance(statement, RowStatement):
         context = with_dynamic_options(statement, context)
     elif isinstance(statement, (CreateTableAs, Truncate)):
         context = with_session_identity(statement.table, context)
-    if isinstance(statement, (RowChange, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
+    if isinstance(statement, (RowStatement, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
         return StatementResult("ALREADY APPLIED", 0)
     return _RUNNERS[type(statement)](statement, context)
 
@@ -183,14 +188,14 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
     inner, context = statement.statement, replace(context, explaining=True)
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
     if isinstance(inner, Delete | Update):
-        target, changes = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
-        return _explained(target, changes, prefix)
+        target, changed = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
+        return _explained(target, changed, prefix)
     if isinstance(inner, Merge):
-        with merged_rows(inner, context) as (target, changes):
-            return _explained(target, changes, prefix)
+        with merged_rows(inner, context) as (target, changed):
+            return _explained(target, changed, prefix)
     if isinstance(inner, InsertOverwrite) and inner.replace_where_sql is not None:
-        with replacing_rows(inner, context) as (target, changes):
-            return _explained(target, changes, prefix)
+        with replacing_rows(inner, context) as (target, changed):
+            return _explained(target, changed, prefix)
     query = getattr(inner, "query_sql", None)
     if query is None:
         raise SqlError(f"EXPLAIN of {type(inner).__name__} is not supported.", hint="EXPLAIN its query.")
@@ -204,9 +209,9 @@ def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResu
     return found(statement, context)
 
 
-def _explained(target: ChangeTarget, changes: DataFrame, prefix: str) -> StatementResult:
+def _explained(target: RowLevelTarget, changed: DataFrame, prefix: str) -> StatementResult:
     """The plan of the query that computes the changed rows; nothing is written."""
-    view = quoted_name(target.frames.register(target.table.name, changes))
+    view = quoted_name(target.frames.register(target.table.name, changed))
     plan = target.frames.run(f"SELECT * FROM {view}", prefix)
     table = target.table
     live = table.live_files(target.snapshot) if target.snapshot else []

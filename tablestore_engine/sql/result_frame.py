@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
     """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; otherwise no columns.
 
-    What is done with the frame raises this engine's errors.
+    Methods of the frame raise this engine's errors.
     """
     if result.dataframe is not None:
         return guarded(result.dataframe)

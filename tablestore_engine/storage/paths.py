@@ -98,7 +98,7 @@ class TablePaths:
         return f"{self.root}/changelog"
 
     def changelog(self, snapshot_id: int) -> str:
-        """What is kept of an expired snapshot, for its changelog."""
+        """The file of an expired snapshot, for its changelog."""
         return f"{self.root}/changelog/changelog-{snapshot_id}"
 
     @property

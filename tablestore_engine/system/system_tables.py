@@ -309,7 +309,7 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
 """Those of one snapshot: columns as Spark declares them, and the rows."""
 
 DATA_TABLES = ("audit_log", "binlog", "ro", "read_optimized")
-"""Those whose rows are data: `spark.changes.system_frames` reads them."""
+"""Those whose rows are data: `spark.changelog.system_frames` reads them."""
 
 
 def names() -> list[str]:

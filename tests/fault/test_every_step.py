@@ -108,7 +108,7 @@ def test_an_error_at_each_step(name, when, lasting, prepared, recorded, tmp_path
         if raised is None:
             assert now == after, f"{step}: success was reported"
         if name == "ctas_rollback" and raised and number < steps.index("create snapshot 1"):
-            assert now is None, "dropped, by the statement or by whoever opens the catalog next"
+            assert now is None, "dropped, by the statement or when the catalog is opened again"
         shutil.rmtree(warehouse)
 
 

@@ -37,7 +37,7 @@ def test_no_change_and_no_row_is_lost(tmp_path):
 
 
 def _check_changes(table, changes):
-    """Each name that a process gave is new in the version that it was told, and no two have made the same one."""
+    """Each name that a process gave is new in the version that it got back, and no two have made the same one."""
     schemas = reload(table).schemas
     assert len({schema_id for schema_id, _, _ in changes}) == len(changes)
     for schema_id, kind, name in changes:

@@ -7,6 +7,8 @@ import os
 
 import pytest
 from dbt.artifacts.schemas import base as artifacts
+from dbt.flags import get_flags
+from dbt.parser import manifest as manifests
 from dbt.parser.manifest import ManifestLoader
 from dbt.tests.fixtures.project import *
 from dbt_common.behavior_flags import BehaviorFlagRendered
@@ -22,10 +24,15 @@ def write_json(path, data):
     return True
 
 
+# Commands that write manifest.json once parsed, and again when their nodes ran.
+WRITING_TWICE = ("build", "compile", "run", "seed", "snapshot", "test")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_commands():
     """Spares the many commands of these tests what takes dbt long and is the same each time."""
     load_macros, known = ManifestLoader.load_macros, {}
+    write_manifest = manifests.write_manifest
 
     def load_once(config, hook, base_macros_only=False):
         """The macros of dbt and of the adapter, by which fixtures make and drop schemas."""
@@ -35,9 +42,14 @@ def quick_commands():
             known[config.project_name] = load_macros(config, hook, base_macros_only=True)
         return known[config.project_name]
 
+    def write_once(manifest, target_path, which=None):
+        if get_flags().WHICH not in WRITING_TWICE:
+            write_manifest(manifest, target_path, which)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(artifacts, "write_json", write_json)
         patch.setattr(ManifestLoader, "load_macros", load_once)
+        patch.setattr(manifests, "write_manifest", write_once)
         # Walks through the stack and all modules, to name the module that asks.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt.adapters.base.impl"))
         yield

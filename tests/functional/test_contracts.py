@@ -25,7 +25,8 @@ models:
       - v: 2
 """
 FIRST = "select 1::int8 as id, cast('a' as text) as label, 2.5::number(10, 2) as total"
-SECOND = """select id, label, total * {factor} as total, array(label)::array<text> as tags, cast(null as int64) as parent
+SECOND = """select id, label, total * {factor} as total,
+  array(label)::array<text> as tags, cast(null as int64) as parent
 from {{{{ ref('orders', v=1) }}}}"""
 
 

@@ -61,7 +61,8 @@ VALUES = [
     # JSON, arrays and their rows
     ("snowflake", "select value:['key']::int from (select '{\"key\": 7}' as value)", 7),
     ("snowflake", "select parse_json(j):a.b[1]::varchar from (select '{\"a\": {\"b\": [1, \"x\"]}}' as j)", "x"),
-    ("snowflake", f"select array_agg(f.value::int + f.index) from (select array_construct(5, 6) as l) t, {FLATTEN}", [5, 7]),
+    ("snowflake",
+     f"select array_agg(f.value::int + f.index) from (select array_construct(5, 6) as l) t, {FLATTEN}", [5, 7]),
     ("snowflake", f"select sum(f.value:id::int * f.index) from ({JSON_ROWS}) t, {FLATTEN.replace('t.l', 't.j:l')}", 2),
     ("snowflake", "select count(*) from table(generator(rowcount => 3))", 3),
     ("postgres", "select sum(n) from generate_series(1, 4) as n", 10),
@@ -101,7 +102,9 @@ VALUES = [
     # others
     ("snowflake", "iff(1 > 0, 'yes', 'no')", "yes"),
     ("snowflake", "to_char('2024-01-02'::date, 'YYYY/MM/DD')", "2024/01/02"),
-    ("snowflake", "select a from values (1, 1), (2, 1) as t(a, b) qualify row_number() over (partition by b order by a desc) = 1", 2),
+    ("snowflake",
+     "select a from values (1, 1), (2, 1) as t(a, b) qualify row_number() over (partition by b order by a desc) = 1",
+     2),
     ("postgres", "select distinct on (b) a from (values (1, 1), (2, 1)) as t(a, b) order by b, a desc", 2),
     ("redshift", "select top 1 a from (select 1 as a union all select 1 as a)", 1),
     ("duckdb", "from (select 3 as a)", 3),
@@ -111,8 +114,9 @@ VALUES = [
 
 
 PORTABLE = """{{ config(materialized='view', dialect=var('of', 'postgres')) }}
-select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added, {{ dbt.datediff("date '2024-01-06'", "date '2024-01-07'",
-'week') }} as weeks, {{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
+select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added,
+{{ dbt.datediff("date '2024-01-06'", "date '2024-01-07'", 'week') }} as weeks,
+{{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
 {{ dbt.hash(dbt.concat(["'a'", "'b'"])) }} as h, {{ dbt.date_trunc('month', "date '2024-01-31'") }} as cut,
 '{{ dbt.escape_single_quotes("they're") }}' as q, {{ dbt.safe_cast("'x'", dbt.type_bigint()) }} as n,
 spark__size({{ dbt.array_construct([1, 2]) }}) as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
@@ -162,7 +166,8 @@ class TestNodesOfAProject:
             "seen.sql": "{{ config(materialized='view') }} select half::varchar as H, two from {{ ref('base') }}, "
             "{{ ref('sparks') }}",
             "grown.sql": "{{ config(materialized='incremental', unique_key='ID') }} "
-            "select iff(H = '4', 1, 0) as ID, dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
+            "select iff(H = '4', 1, 0) as ID, "
+            "dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
             "from {{ ref('seen') }} {% if is_incremental() %}where (select count(ID) from {{ this }}) = 1{% endif %}",
             "portable.sql": PORTABLE,
             "refused.sql": "{{ config(enabled=var('refused', false)) }} select $1 from {{ ref('seen') }}",

@@ -93,7 +93,7 @@ class Reader:
         elif step.path:
             self.write(step.path, step.text)
         elif step.kind == "console":
-            for line in step.text.strip().splitlines():
+            for line in step.text.strip().replace("\\\n", "").splitlines():
                 self.command(*shlex.split(line))
         elif step.kind == "sql":
             frame = self.store().sql(step.text)

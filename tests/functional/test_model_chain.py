@@ -26,7 +26,7 @@ REFRESHED = 25
 """After so many batches the models are also built anew, and compared."""
 STEPS = ("write", "create", "delete", "delete_tree", "rename", "mkdirs", "open_output")
 COUNTRIES = ("DE", "FR", "IT")
-PLACES = 3
+RANKS = 3
 
 pytestmark = pytest.mark.skipif(not BATCHES, reason="make chain plays it")
 
@@ -44,15 +44,15 @@ from {{ changes(ref('enriched')) }}
 group by day, country
 """
 TOP = """
-{{ config(materialized='incremental', incremental_strategy='changelog', unique_key=['country', 'place']) }}
+{{ config(materialized='incremental', incremental_strategy='changelog', unique_key=['country', 'rank']) }}
 with changed as (select distinct country from {{ changes(ref('totals')) }}),
 ranked as (
-  select t.country, t.day, t.amount, row_number() over (partition by t.country order by t.amount desc, t.day) as place
+  select t.country, t.day, t.amount, row_number() over (partition by t.country order by t.amount desc, t.day) as rank
   from {{ pinned(ref('totals')) }} t join changed on changed.country = t.country where t.n > 0
 )
-select if(r.place is null, '-D', '+I') as _row_kind, s.country, s.place, r.day, r.amount
-from (select country, explode(array(1, 2, 3)) as place from changed) s
-left join ranked r on r.country = s.country and r.place = s.place
+select if(r.rank is null, '-D', '+I') as _row_kind, s.country, s.rank, r.day, r.amount
+from (select country, explode(array(1, 2, 3)) as rank from changed) s
+left join ranked r on r.country = s.country and r.rank = s.rank
 """
 
 
@@ -144,7 +144,7 @@ def expected(orders):
     top = set()
     for country in COUNTRIES:
         of_country = sorted((-amount, day) for day, one, _, amount in totals if one == country)
-        top |= {(country, place, day, -less) for place, (less, day) in enumerate(of_country[:PLACES], 1)}
+        top |= {(country, rank, day, -less) for rank, (less, day) in enumerate(of_country[:RANKS], 1)}
     return {"enriched": enriched, "totals": totals, "top": top}
 
 

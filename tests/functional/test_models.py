@@ -206,7 +206,8 @@ class TestStrategies(Models):
             project,
             "lines",
             """
-{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='o', primary_key=['o', 'line']) }}
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='o',
+          primary_key=['o', 'line']) }}
 {% if is_incremental() %} select * from values (1, 2, 'new'), (1, 3, 'new'), (3, 1, 'new') as t(o, line, v)
 {% else %} select * from values (1, 1, 'old'), (1, 2, 'old'), (2, 1, 'old') as t(o, line, v) {% endif %}
 """,
@@ -293,7 +294,8 @@ select * from {{ ref('events') }}
 {{{{ config(materialized='incremental', incremental_strategy='merge', unique_key={key}, partition_by=['dt'],
           file_format='delta', {more}) }}}}
 {{% if is_incremental() %}}
-select * from values (2, 'B', date'2024-01-05'), (3, 'C', date'2024-01-02'), (4, 'd', date'2024-01-01') as t(id, name, dt)
+select *
+from values (2, 'B', date'2024-01-05'), (3, 'C', date'2024-01-02'), (4, 'd', date'2024-01-01') as t(id, name, dt)
 {{% else %}}
 select * from {{{{ ref('events') }}}}
 {{% endif %}}
@@ -345,8 +347,11 @@ class TestRowKinds(Models):
     def test_a_model_of_changes(self, project):
         text = """
 {{ config(materialized='incremental', unique_key='id', row_kind=true) }}
-{% if is_incremental() %} select * from values ('-D', 1, 'gone'), ('+U', 2, 'new'), ('+I', 4, 'd') as t(_row_kind, id, v)
-{% else %} select * from values ('+I', 1, 'a'), ('+I', 2, 'b'), ('+I', 3, 'c'), ('-D', 3, 'c') as t(_row_kind, id, v) {% endif %}
+{% if is_incremental() %}
+select * from values ('-D', 1, 'gone'), ('+U', 2, 'new'), ('+I', 4, 'd') as t(_row_kind, id, v)
+{% else %}
+select * from values ('+I', 1, 'a'), ('+I', 2, 'b'), ('+I', 3, 'c'), ('-D', 3, 'c') as t(_row_kind, id, v)
+{% endif %}
 """
         model(project, "changes", text)
         run("--full-refresh", "-s", "changes")
@@ -394,7 +399,8 @@ class TestMergeEngines(Models):
 
     def test_strategies_that_replace_rows_are_refused(self, project):
         text = self.ADDED_UP.format(fields="{'total': 'sum'}")
-        model(project, "replaced", text.replace("unique_key='kind'", "unique_key='kind', primary_key='kind', incremental_strategy='delete+insert'"))  # fmt: skip
+        keyed = "unique_key='kind', primary_key='kind', incremental_strategy='delete+insert'"
+        model(project, "replaced", text.replace("unique_key='kind'", keyed))
         run("--full-refresh", "-s", "replaced")
         assert "merge-engine" in run("-s", "replaced", ok=False)["replaced"][0]
         assert rows(project, "replaced", "kind, total") == [("a", 3), ("b", 4)]
@@ -502,7 +508,8 @@ class TestSeedValues:
 seeds:
   - name: foreign_types
     config:
-      column_types: {number: numeric, f8: double precision, i8: INT8, tz: timestamptz, vc: varchar, flag: bool, f: float}
+      column_types: {
+        number: numeric, f8: double precision, i8: INT8, tz: timestamptz, vc: varchar, flag: bool, f: float}
 """,
         }
 
@@ -513,7 +520,8 @@ seeds:
         values = rows(project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc")
         foreign = relation_from_name(project.adapter, "foreign_types")
         assert {one.name: one.dtype for one in project.adapter.get_columns_in_relation(foreign)} == {
-            "number": "decimal(38,7)", "f8": "double", "i8": "bigint", "tz": "timestamp", "vc": "string", "flag": "boolean",
+            "number": "decimal(38,7)", "f8": "double", "i8": "bigint", "tz": "timestamp", "vc": "string",
+            "flag": "boolean",
             "f": "double",
         }  # fmt: skip
         assert rows(project, "foreign_types", "cast(number as string), f8, i8, cast(tz as string), vc, flag, f") == [
@@ -608,7 +616,8 @@ class TestChangesWithoutAKey(Models):
 {% if is_incremental() %}
 select * from values ('-D', 'pear', null), ('+I', 'pear', 'ada'), ('-D', 'apple', null) as t(_row_kind, item, customer)
 {% else %}
-select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear', null), ('-U', 'fig', 'ben'), ('+U', 'fig', 'ben')
+select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear', null),
+  ('-U', 'fig', 'ben'), ('+U', 'fig', 'ben')
   as t(_row_kind, item, customer)
 {% endif %}
 """

@@ -13,7 +13,10 @@ ROWS = 20_000
 PAGE = 500
 ALL = f"select cast(id as int) as id, cast(id % 2 as int) as line, 'old' as name, id as v from range({ROWS})"
 FEW = "select id, line, 'new' as name, -1L as v from values (7, 1), (15000, 0), (15001, 1) as s(id, line)"
-MODEL = "{{{{ config(materialized='incremental', buckets=1, {config}) }}}} {{% if is_incremental() %}} {few} {{% else %}} {all} {{% endif %}}"
+MODEL = (
+    "{{{{ config(materialized='incremental', buckets=1, {config}) }}}} "
+    "{{% if is_incremental() %}} {few} {{% else %}} {all} {{% endif %}}"
+)
 CONFIGS = {
     "upserted": "unique_key='id'",
     "some_columns": "unique_key='id', merge_update_columns=['name']",

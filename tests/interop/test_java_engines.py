@@ -99,8 +99,8 @@ def _columns(rng: Random, engine: str) -> tuple[dict[str, tuple[DataType, object
         options["sequence.field"] = order
         options["sequence.field.sort-order"] = rng.choice(("ascending", "descending"))
     if engine == "groups by field":
-        columns["place"] = (INT, lambda rng: rng.randrange(3))
-        options["sequence.field"] = "place"
+        columns["step"] = (INT, lambda rng: rng.randrange(3))
+        options["sequence.field"] = "step"
     if engine.startswith("groups"):
         options[f"fields.{order}.sequence-group"] = ",".join(f"v{i}" for i in range(len(chosen)))
     if engine == "partial-update by field":

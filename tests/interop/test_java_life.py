@@ -123,7 +123,7 @@ def test_audit_log(java, table):
     [
         ("input", {"+I": 6, "-D": 1}),
         ("lookup", {"+I": 5, "-U": 1, "+U": 1, "-D": 1}),
-        ("full-compaction", {"+I": 4}),  # the one compaction tells the rows that are there in the end
+        ("full-compaction", {"+I": 4}),  # the one compaction records the rows that are there in the end
     ],
 )
 def test_java_reads_our_changelog(java, catalog, name, producer, kinds):
@@ -163,7 +163,7 @@ LONG_CHANGELOGS = {
 }  # fmt: skip
 
 
-def test_java_streams_changelogs_of_ours_whose_snapshots_are_gone(java, catalog, name):
+def test_java_streams_changelogs_of_ours_whose_snapshots_are_expired(java, catalog, name):
     table = OurTable.create(catalog, name, COLUMNS, key=["id"], options=LONG_CHANGELOGS)
     for text in "abc":
         table.write(rows_of_text(range(3), text))
@@ -178,7 +178,7 @@ def test_java_streams_changelogs_of_ours_whose_snapshots_are_gone(java, catalog,
     assert same(java, table)
 
 
-def test_we_read_changelogs_of_java_whose_snapshots_are_gone(java, catalog, name):
+def test_we_read_changelogs_of_java_whose_snapshots_are_expired(java, catalog, name):
     source = OurTable.create(catalog, f"{name}_rows", COLUMNS, key=["id"], options=OPTIONS)
     path = f"{source.table.path}_java"
     java.create(path, {"id": "BIGINT NOT NULL", "text": "STRING"}, key=["id"], options=LONG_CHANGELOGS)
@@ -207,6 +207,6 @@ def test_we_read_the_changelog_of_java(java, catalog, name, producer):
         java.ask("compact", path)
     table = catalog.load_table(source.table.identifier[0], path.rpartition("/")[2])
     last = table.latest_snapshot().id
-    told = Counter(json.dumps(list(row.values())) for row in table.changes(0, recorded=True).to_pylist())
-    assert told
-    assert java.read(path, f"incremental-between=0,{last}", command="audit")[1] == told
+    recorded = Counter(json.dumps(list(row.values())) for row in table.changes(0, recorded=True).to_pylist())
+    assert recorded
+    assert java.read(path, f"incremental-between=0,{last}", command="audit")[1] == recorded

@@ -315,7 +315,7 @@ def test_the_format_of_files_is_theirs(java, made, all_agree):
 
 
 def test_deletes_that_came_before_they_were_ignored(java, made, all_agree):
-    """Java then shows the rows again that deletes had removed, as long as they stand in the files."""
+    """Java then shows the rows again that deletes had removed, as long as the files hold them."""
     table, more = made({"bucket": "1", "write-only": "true"}, key=["id"])
     path = table.table.path
     more.overwrite(random_rows(Random(1), more.table.schema, 10))

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.changes import arrow_write
+from tablestore_engine.operation.commands import arrow_write
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource
 

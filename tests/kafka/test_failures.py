@@ -30,8 +30,8 @@ def table_rows(table):
 def check(table, broker, topic):
     """The topic says what the table holds, each change once."""
     assert folded(broker.servers, topic) == table_rows(table)
-    told = [(key, value["after"]["v"]) for _, _, key, value in messages(broker.servers, topic)]
-    assert len(told) == len(set(told)), "a change came twice"
+    sent = [(key, value["after"]["v"]) for _, _, key, value in messages(broker.servers, topic)]
+    assert len(sent) == len(set(sent)), "a change came twice"
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -58,12 +58,12 @@ def test_each_snapshot_is_one_transaction_and_folding_gives_the_table(logged, br
     compact(table)
     upsert(table, (20, None), (1, 12))
     assert folded(broker.servers, topic) == table_rows(table)
-    told = [value for _, _, _, value in messages(broker.servers, topic)]
-    updates = [one for one in told if one["after"] == {"id": 1, "v": 12}]
+    sent = [value for _, _, _, value in messages(broker.servers, topic)]
+    updates = [one for one in sent if one["after"] == {"id": 1, "v": 12}]
     before = {"id": 1, "v": 11} if mode == "all" else None
     assert updates == [{"before": before, "after": {"id": 1, "v": 12}, "op": "u" if mode == "all" else "c"}]
-    assert [one["before"] for one in told if one["op"] == "d"] == [{"id": 2, "v": 0}, {"id": 20, "v": 5}]
-    assert len(told) == 10 + 3 + 2
+    assert [one["before"] for one in sent if one["op"] == "d"] == [{"id": 2, "v": 0}, {"id": 20, "v": 5}]
+    assert len(sent) == 10 + 3 + 2
     assert publish_log(table.state).snapshots == 0
 
 
@@ -96,10 +96,10 @@ def test_a_table_without_key_tells_every_row(logged, broker, topic):
     one = {"id": 1, "v": 1}
     table.write(arrow_rows(table.schema, [one, one, {"id": 2, "v": 2}]))
     reload(table).write(arrow_rows(table.schema, [one], [DELETE]))
-    told = [
+    sent = [
         (key, value["op"], value["after"] or value["before"]) for _, _, key, value in messages(broker.servers, topic)
     ]
-    assert sorted(told, key=str) == sorted(
+    assert sorted(sent, key=str) == sorted(
         [(None, "c", one), (None, "c", one), (None, "c", {"id": 2, "v": 2}), (None, "d", one)], key=str
     )
 
@@ -148,8 +148,8 @@ def test_eventual_rows_come_before_their_commit(logged, broker, topic):
     compact(table)
     table.write(keyed_arrow(6, 4))
     assert folded(broker.servers, topic) == table_rows(table)
-    told = messages(broker.servers, topic)
-    assert len(told) == 6
+    sent = messages(broker.servers, topic)
+    assert len(sent) == 6
     assert [LOG_SENT in (one.properties or {}) for one in reload(table).snapshots()] == [True, True, False, True]
     assert sorted(one["v"] for one in (row for batch in table.read_log() for row in batch.to_pylist())) == [1, 5, 6, 6]
 

@@ -9,6 +9,7 @@ from support.tables import DELETE, PUT, arrow_rows, keyed_arrow, reload
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position
+from tablestore_engine.schema.table.schema_changes import SetOption
 
 
 def upsert(table, *changes):
@@ -16,7 +17,7 @@ def upsert(table, *changes):
     reload(table).write(arrow_rows(table.schema, [{"id": i, "v": v or 0} for i, v in changes], kinds))
 
 
-def told(batches):
+def changes_in(batches):
     return [tuple(one.values()) for batch in batches for one in batch.to_pylist()]
 
 
@@ -24,7 +25,7 @@ def state_after(changes):
     rows = {}
     for kind, number, value in changes:
         if kind in ("-U", "-D"):
-            assert rows.pop(number) == value, "a retraction tells another row"
+            assert rows.pop(number) == value, "a retraction holds another row"
         else:
             rows[number] = value
     return rows
@@ -38,13 +39,13 @@ def test_full_is_the_rows_then_the_changes(logged, mode):
     reader = table.read_log(follow=True, normalize=mode == "upsert")
     changes = []
     while len(changes) < 3:
-        changes += told([next(reader)])
+        changes += changes_in([next(reader)])
     assert sorted(changes) == [("+I", 1, 10), ("+I", 2, 2), ("+I", 3, 3)]
     upsert(table, (2, None), (3, 30))
     upsert(table, (3, 31), (4, 4))
     until = time.monotonic() + 20
     while len(changes) < 9 and time.monotonic() < until:
-        changes += told([next(reader)])
+        changes += changes_in([next(reader)])
     live = changes[3:]
     # The order of the changes of a key is known, that of different partitions is not.
     assert sorted(live) == [("+I", 4, 4), ("+U", 3, 30), ("+U", 3, 31), ("-D", 2, 2), ("-U", 3, 3), ("-U", 3, 30)]
@@ -58,11 +59,11 @@ def test_an_old_position_gives_the_same_rows(logged):
     note = (table.io.read(table.paths.log_position(table.options.log_kafka_topic)),)
     upsert(table, (1, 5), (3, 3))
     table.io.write(table.paths.log_position(table.options.log_kafka_topic), *note)
-    changes = told(table.read_log("full", normalize=True))
+    changes = changes_in(table.read_log("full", normalize=True))
     assert sorted(changes[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
     assert state_after(changes) == {1: 5, 2: 2, 3: 3}
     note_position(table.state, LogPosition(table.options.log_kafka_topic))
-    assert sorted(told(table.read_log("full", normalize=True))[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
+    assert sorted(changes_in(table.read_log("full", normalize=True))[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
 
 
 def test_latest_and_from_a_time(logged):
@@ -72,15 +73,20 @@ def test_latest_and_from_a_time(logged):
     between = int(time.time() * 1000)
     time.sleep(0.05)
     upsert(table, (2, 20), (1, None))
-    assert told(table.read_log("latest")) == []
-    assert sorted(told(table.read_log("from-timestamp", millis=between))) == [("+U", 2, 20), ("-D", 1, 1)]
-    assert len(told(table.read_log("from-timestamp", millis=0))) == 4
+    assert changes_in(table.read_log("latest")) == []
+    assert sorted(changes_in(table.read_log("from-timestamp", millis=between))) == [("+U", 2, 20), ("-D", 1, 1)]
+    assert len(changes_in(table.read_log("from-timestamp", millis=0))) == 4
+    by_option = table.alter(
+        SetOption("log.scan", "from-timestamp"), SetOption("log.scan.timestamp-millis", str(between))
+    )
+    assert sorted(changes_in(by_option.read_log())) == [("+U", 2, 20), ("-D", 1, 1)]
+    assert changes_in(table.alter(SetOption("log.scan", "latest")).read_log()) == []
     reader = table.read_log("latest", follow=True, normalize=True)
-    first = told([next(reader)])
+    first = changes_in([next(reader)])
     upsert(table, (2, 21))
     until = time.monotonic() + 20
     while len(first) < 2 and time.monotonic() < until:
-        first += told([next(reader)])
+        first += changes_in([next(reader)])
     assert first == [("-U", 2, 20), ("+U", 2, 21)]
     with pytest.raises(OptionError, match="needs a time"):
         table.read_log("from-timestamp")

@@ -174,7 +174,7 @@ def test_start_at_the_latest(table, source):
     assert rows(table) == {2: 2}
 
 
-def test_messages_that_are_gone_are_noticed(table, source, broker):
+def test_messages_that_kafka_deleted_are_noticed(table, source, broker):
     from confluent_kafka import TopicPartition
 
     source.changes((1, 1), (2, 2))

@@ -16,7 +16,7 @@ from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.changes.table_changes import drop_partitions
+from tablestore_engine.operation.commands.table_commands import drop_partitions
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.storage.stores import manifests

@@ -16,11 +16,13 @@ _END = None
 class Topic:
     """What was published: (snapshot, operations by key); `fails` are errors of the next publications.
 
-    `before_end` and `after_end` are called by each publication, before and after its transaction ends.
+    `messages` are keys and values as they were sent. `before_end` and `after_end` are called by each publication,
+    before and after its transaction ends.
     """
 
     def __init__(self):
-        self.transactions, self.places, self.fails = [], [], []
+        self.transactions, self.sent_for, self.fails = [], [], []
+        self.messages = []
         self.newest_publisher = None
         self.publishers = {}
         self.process, self._known = "this", {}
@@ -37,17 +39,17 @@ class Topic:
         self.publishers.pop(self.process, None)
 
     def newest(self, log, offsets):
-        return max((one or 0 for one in self.places[offsets[0] if offsets else 0 :]), default=0)
+        return max((one or 0 for one in self.sent_for[offsets[0] if offsets else 0 :]), default=0)
 
     def end_offsets(self, log, *, committed=False):
-        return [len(self.places), *[0] * (log.partitions - 1)]
+        return [len(self.sent_for), *[0] * (log.partitions - 1)]
 
     def delete(self, log=None):
-        self.places.clear()
+        self.sent_for.clear()
         self.transactions.clear()
 
     def take(self):
-        return [(snapshot, sorted(told)) for snapshot, told in self.transactions]
+        return [(snapshot, sorted(sent)) for snapshot, sent in self.transactions]
 
     @contextmanager
     def another_process(self, name="other"):
@@ -85,13 +87,17 @@ class _Publisher:
         topic = self._topic
         if topic.fails:
             raise topic.fails.pop(0)
-        told = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
+        parts = list(messages)
+        sent = [json.loads(value) for part in parts for value in texts_as_bytes(part.values)]
         topic.before_end()
         if topic.newest_publisher is not self:
             raise LogFencedError("fenced")
-        topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
-        topic.places += [snapshot] * len(told)
-        offsets = (len(topic.places),)
-        topic.places.append(_END)
+        topic.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in sent]))
+        for part in parts:
+            keys = [None] * len(part.values) if part.keys is None else texts_as_bytes(part.keys)
+            topic.messages += zip(keys, texts_as_bytes(part.values), strict=True)
+        topic.sent_for += [snapshot] * len(sent)
+        offsets = (len(topic.sent_for),)
+        topic.sent_for.append(_END)
         topic.after_end()
-        return len(told), offsets
+        return len(sent), offsets

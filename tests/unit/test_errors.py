@@ -1,4 +1,4 @@
-"""Errors survive the way home from an executor and say one thing to a person."""
+"""Errors survive the way back from an executor, and each has one message."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The methods behind the macros of changes: what a model reads of other tables and of topics, and how far it is behind.
 
-What they decide is in `build.model_changes` and `build.model_topics`.
+Their decisions are in `build.model_changes` and `build.model_topics`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ChangeMethods(SchemaMethods):
     def tablestore_changes(
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
-        """What a model reads for `changes(source)`: what changed since its last run, or all rows as inserted ones."""
+        """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
         if not source.identifier or source.is_cte:
             return str(source.render())  # the rows of a unit test
         if not _is_stored(model):

@@ -1,6 +1,6 @@
 """The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
-What they decide is in `build` (incremental models, seeds, Python models) and `config`. Those that change the schema of
+Their decisions are in `build` (incremental models, seeds, Python models) and `config`. Those that change the schema of
 a table are in `schema_methods`.
 
 Their names begin with `tablestore_`, to distinguish them from dbt's own. While dbt parses a project they do nothing and

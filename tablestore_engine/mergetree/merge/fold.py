@@ -153,8 +153,8 @@ def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kin
 def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine, given: pa.Table) -> pa.Table:
     """Turns some rows into retractions, of `given` records.
 
-    Negated numbers get their sign back there, as readers negate them again; what older records make of a value that is
-    taken back is not known yet, so it stays as it was given.
+    Negated numbers get their sign back there, as readers negate them again; the result of older records for a value
+    that is taken back is not known yet, so it stays as it was given.
     """
     for fold in engine.folds:
         index = table.schema.get_field_index(fold.column)

@@ -35,8 +35,8 @@ class Effects:
     def order(self, groups: Groups) -> Indices:
         """The rows of each group in their order of effect; those without an effect come last."""
         rows = np.arange(groups.rows)
-        place = np.where(self.given, np.where(self.late, -rows, rows), groups.rows)
-        return np.lexsort((place, groups.ids))
+        rank = np.where(self.given, np.where(self.late, -rows, rows), groups.rows)
+        return np.lexsort((rank, groups.ids))
 
 
 def first_non_null(values: pa.Array, groups: Groups, effects: Effects) -> pa.Array:

@@ -52,7 +52,7 @@ def pick_multiset(
     total_size_threshold: int | None = None,
     target_row_num: int | None = None,
 ) -> CompactionUnit | None:
-    """What to merge of one bucket that has retraction files; None when nothing is due.
+    """The files to merge in one bucket that has retraction files; None when nothing is due.
 
     `full` merges everything. So does a bucket with far more records than rows (option
     `compaction.max-size-amplification-percent`) and a bucket that is smaller than a threshold, unless such a merge made

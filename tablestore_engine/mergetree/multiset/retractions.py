@@ -139,7 +139,7 @@ class Retractions:
 
 @dataclass(frozen=True)
 class Taken:
-    """What retractions do to some rows: which they take away, and which rows are `missing` for them (None: none).
+    """The effect of retractions on some rows: which they take away, and which rows are `missing` for them (None: none).
 
     `missing` has the columns of the rows and `COUNT`, negative.
     """
@@ -149,7 +149,7 @@ class Taken:
 
 
 def taken_from(rows: pa.Table, retracted: pa.Table) -> Taken:
-    """What is taken away from `rows` by the retractions `retracted`, which have the same columns and `COUNT`.
+    """The rows that the retractions `retracted` take away from `rows`, which have the same columns and `COUNT`.
 
     Both are held in memory. Of equal rows the first ones go.
     """

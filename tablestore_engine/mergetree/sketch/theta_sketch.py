@@ -139,7 +139,7 @@ def _sorted(hashes: Indices, of: Indices, count: int) -> tuple[Indices, Indices]
 
 
 def _seeds(one: _Sketches, firsts: Indices) -> Indices:
-    """What identifies the seed of each group's hashes; those of empty sketches do not count."""
+    """The hash of the seed of each group; those of empty sketches do not count."""
     seeds = one.blobs.number(6, np.uint16).astype(np.int64)
     most = np.maximum.reduceat(np.where(one.empty, 0, seeds), firsts)
     least = np.minimum.reduceat(np.where(one.empty, 1 << 16, seeds), firsts)

@@ -184,8 +184,8 @@ def _write_arrays(
 
 def _write_bits(out: _Bytes, at: Positions, containers: _Groups, low: Positions, chosen: npt.NDArray[np.bool_]) -> None:
     rows = np.flatnonzero(chosen)
-    places = at[containers.of[rows]] + (low[rows] >> 3)
-    np.bitwise_or.at(out, places, np.left_shift(1, low[rows] & 7).astype(np.uint8))
+    byte_offsets = at[containers.of[rows]] + (low[rows] >> 3)
+    np.bitwise_or.at(out, byte_offsets, np.left_shift(1, low[rows] & 7).astype(np.uint8))
 
 
 def _write_runs(
@@ -205,9 +205,9 @@ def _write_runs(
     owner = containers.of[chosen]
     groups = _Groups.starting(np.append(True, owner[1:] != owner[:-1]))
     shorts[at[owner[groups.firsts]]] = groups.counts
-    places = at[owner] + 2 + 4 * groups.ranks
-    shorts[places] = low[chosen]
-    shorts[places + 2] = lengths - 1
+    byte_offsets = at[owner] + 2 + 4 * groups.ranks
+    shorts[byte_offsets] = low[chosen]
+    shorts[byte_offsets + 2] = lengths - 1
 
 
 def _unaligned(out: _Bytes, kind: str) -> npt.NDArray[Any]:

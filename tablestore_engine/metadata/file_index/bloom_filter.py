@@ -44,8 +44,8 @@ class BloomFilterBuilder:
             distinct = pc.unique(index_values(chunk, self._type)).drop_null()
             if not len(distinct):
                 continue
-            for places in _places(_hashes(distinct, self._type), self._functions, 8 * len(self._bits)):
-                np.bitwise_or.at(self._bits, places >> 3, np.left_shift(1, places & 7).astype(np.uint8))
+            for bits in _bit_indices(_hashes(distinct, self._type), self._functions, 8 * len(self._bits)):
+                np.bitwise_or.at(self._bits, bits >> 3, np.left_shift(1, bits & 7).astype(np.uint8))
 
     def close(self) -> bytes:
         """The filter's bytes."""
@@ -58,12 +58,12 @@ def bloom_filter_finds(source: ByteSource, where: IndexRange, value: Any, data_t
         raise ValueError("its bloom filter ends early")
     functions = int.from_bytes(source.read_at(where.start, _HEAD), "big")
     kept = index_values_of_one(value)
-    for places in _places(_hashes(kept, data_type), functions, 8 * (where.length - _HEAD)):
-        place = int(places[0])
-        byte = source.read_at(where.start + _HEAD + (place >> 3), 1)
+    for bits in _bit_indices(_hashes(kept, data_type), functions, 8 * (where.length - _HEAD)):
+        bit = int(bits[0])
+        byte = source.read_at(where.start + _HEAD + (bit >> 3), 1)
         if len(byte) != 1:
             raise ValueError("its bloom filter ends early")
-        if not byte[0] >> (place & 7) & 1:
+        if not byte[0] >> (bit & 7) & 1:
             return False
     return True
 
@@ -91,8 +91,8 @@ def _hash_of_numbers(key: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return key + (key << 31)
 
 
-def _places(hashes: npt.NDArray[np.int64], functions: int, bits: int) -> list[npt.NDArray[np.int64]]:
-    """The bits of some values, by hash function."""
+def _bit_indices(hashes: npt.NDArray[np.int64], functions: int, bits: int) -> list[npt.NDArray[np.int64]]:
+    """The indices of the bits of some values, by hash function."""
     low, high = hashes.astype(np.int32), (hashes >> 32).astype(np.int32)
     found = []
     for _ in range(functions):

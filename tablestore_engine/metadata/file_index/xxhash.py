@@ -56,7 +56,7 @@ def hash_all(values: pa.Array) -> Hashes:
 
 
 def _stripes(words: Hashes, starts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Hashes:
-    """What the stripes make of each string, before its length is added; `counts` are descending."""
+    """The hash of the stripes of each string, before its length is added; `counts` are descending."""
     hashes = np.full(len(starts), _P5, np.uint64)
     most = int(counts[0]) if len(counts) else 0
     if not most:

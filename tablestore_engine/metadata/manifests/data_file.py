@@ -1,4 +1,4 @@
-"""What metadata says about one data file.
+"""The metadata of one data file.
 
 Vocabulary: *key* values are BinaryRows of the trimmed primary key; *statistics* are BinaryRows of minima and maxima
 and a null count per column, None for a column that has none; ``value_stats_cols`` names the columns that value

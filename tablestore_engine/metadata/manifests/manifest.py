@@ -20,7 +20,7 @@ _FORMAT = 2
 
 
 class FileKind(IntEnum):
-    """What an entry does with its file. The numbers are persisted."""
+    """The effect of an entry on its file. The numbers are persisted."""
 
     ADD = 0
     DELETE = 1
@@ -72,7 +72,8 @@ class ManifestFileMeta:
 def merge_entries(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
     """The net effect of entries in order: an ADD and a later DELETE of the same file cancel out.
 
-    What is left keeps its order: ADDs of live files, and DELETEs of files that were added before these entries.
+    The remaining entries keep their order: ADDs of live files, and DELETEs of files that were added before these
+    entries.
 
     Raises:
         ValueError: a file is added twice, or added after it was deleted: no writer does that.

@@ -1,4 +1,4 @@
-"""The record of a table that is being filled under its own name: who fills it, and by which commit it is complete.
+"""The record of a table that is being filled under its own name: its process, and the commit that completes it.
 
 A *process* is known by its machine, number and time of start. Invariant: the record is written before the table
 appears, and removed after it is complete or dropped.

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.row_changes import RowChanges, counted_changes, keyed_changes
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows, counted_changes, keyed_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
@@ -23,7 +23,7 @@ from tablestore_engine.table_state import TableState
 
 def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
     """The changed rows: `_row_kind`, then the table's columns."""
-    changes = row_changes(state, plan)
+    changes = changelog_rows(state, plan)
     kinds = pa.array(KINDS).take(pa.array(changes.kinds))
     return changes.rows.add_column(0, ROW_KIND, kinds)
 
@@ -47,12 +47,12 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
                 yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
 
 
-def row_changes(state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None) -> RowChanges:
+def changelog_rows(state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None) -> ChangelogRows:
     """The changed rows, with the number of the kind of each. `compared`: the columns of which one must have changed in
     an updated row (default: all)."""
     if isinstance(plan, AllRows):
         rows = _rows(state, plan.rows)
-        return RowChanges(rows, np.zeros(rows.num_rows, np.int8))
+        return ChangelogRows(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _counted(state, plan)
     keys = _keys(state, plan.touched)
@@ -100,7 +100,7 @@ def _batches(
         yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 
-def _counted(state: TableState, plan: SignedFiles) -> RowChanges:
+def _counted(state: TableState, plan: SignedFiles) -> ChangelogRows:
     names = plan.added.schema.field_names
     schema = output_schema(plan.added.schema, names)
     parts, counts = [schema.empty_table()], [np.zeros(0, np.int64)]

@@ -79,7 +79,7 @@ ChangePlan = AllRows | SignedFiles | KeyedDiff
 
 
 def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ChangePlan:
-    """What to read for the changes of a range, in the schema of the state.
+    """The plan to read the changes of a range, in the schema of the state.
 
     `predicate` holds for the changes that are asked for, on the columns of the table; files without such rows are left
     out.
@@ -164,7 +164,7 @@ def recorded_commit(state: TableState, snapshot_id: int) -> Snapshot:
 
 
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
-    """What a predicate says of what is the same in all records of a key."""
+    """The part of a predicate on columns that are equal in all records of a key."""
     schema = state.schema
     return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
 
@@ -259,7 +259,7 @@ class Reach:
         }
 
     def within(self, plan: ScanPlan) -> ScanPlan:
-        """What a plan has within reach. A file that does not hold a key cannot hide a row of it."""
+        """The files of a plan that may hold one of the keys: another file cannot hide a row of theirs."""
         kept = []
         for scan in plan.buckets:
             ranges = self._by_bucket.get((scan.partition_row, scan.bucket), [])

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import LogError, SnapshotNotFound
 from tablestore_engine.log.settings import LogSettings, settings_of
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.changelog.arrow_changes import read_recorded
@@ -70,5 +70,5 @@ def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry])
     retracted = pc.is_in(recorded.column(ROW_KIND), pa.array([KINDS[_BEFORE], KINDS[_DELETE]])).to_numpy()
     kinds = np.where(retracted, _DELETE, _INSERT).astype(np.int8)
     offsets = end_offsets(log)
-    send_early(log, messages_of(RowChanges(recorded.drop_columns([ROW_KIND]), kinds), log))
+    send_early(log, messages_of(ChangelogRows(recorded.drop_columns([ROW_KIND]), kinds), log))
     return offsets

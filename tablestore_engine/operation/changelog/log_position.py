@@ -2,7 +2,7 @@
 
 The position is noted in a file of the table after each publication, one for each topic that the log has had. The note
 may be old: a process can die between the publication and the note, or be so slow that it overwrites a newer one. But
-the messages of all later snapshots are behind its offsets. So whoever publishes reads the topic from there first,
+the messages of all later snapshots are behind its offsets. So a publisher reads the topic from there first,
 unless the note is its own last one.
 """
 

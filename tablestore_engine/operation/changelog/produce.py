@@ -1,7 +1,7 @@
 """The changelog that a commit brings with it (`changelog-producer`), as files next to its data files.
 
 It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
-same atomic step: no change is lost or recorded twice, whoever else commits and wherever a process dies.
+same atomic step: no change is lost or recorded twice, whichever processes commit too and wherever one dies.
 
 * `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
+from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.scan.scan import group_by_bucket, live_entries
@@ -98,8 +98,8 @@ class Producer:
     def _write(self, keys: BucketScan, before: BucketScan | None, after: BucketScan | None) -> list[ManifestEntry]:
         """Write the changes of one bucket."""
         schema = self.target.schema
-        place = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
-        writer = RollingWriter(self.target, place, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
+        bucket_files = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
+        writer = RollingWriter(self.target, bucket_files, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
         was, became = (ScanPlan(None, schema, (one,) if one else ()) for one in (before, after))
         touched = ScanPlan(None, schema, (keys,))
         reach = Reach(touched)
@@ -107,11 +107,11 @@ class Producer:
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:
-                _append(writer, schema, row_changes(self.state, plan, _compared(schema)), number)
+                _append(writer, schema, changelog_rows(self.state, plan, _compared(schema)), number)
             else:
                 # Nothing was there: the rows need not be held.
                 for rows in streamed_rows(self.state, plan.after):
-                    _append(writer, schema, RowChanges(rows, np.zeros(rows.num_rows, np.int8)), number)
+                    _append(writer, schema, ChangelogRows(rows, np.zeros(rows.num_rows, np.int8)), number)
             files = writer.close()
         except BaseException:
             writer.abort()
@@ -130,7 +130,7 @@ def _compared(schema: TableSchema) -> tuple[str, ...] | None:
     return tuple(name for name in schema.field_names if name not in ignored) or schema.primary_keys
 
 
-def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, number: int) -> None:
+def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, number: int) -> None:
     """Write changes as records of the table, in the order of keys."""
     if not changes.rows.num_rows:
         return
@@ -142,7 +142,7 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, num
 
 
 def producer_of(state: TableState, kind: str) -> Producer | None:
-    """What makes the changelog of a commit of a kind (APPEND, COMPACT, …); None when it brings none."""
+    """The maker of the changelog of a commit of a kind (APPEND, COMPACT, …); None when it has none."""
     options, schema = state.options, state.schema
     if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
         return None

@@ -2,5 +2,5 @@
 
 `conflicts` decides whether the files of a change conflict with live ones, `overtaken` whether the commits in between
 leave it as it was computed. `replace` swaps the schema of CREATE OR REPLACE, `identity` recognises a commit that was
-made already. What follows a commit is in `changes`. Knows `scan` and `files`; writes metadata only.
+made already. The steps after a commit are in `commands`. Knows `scan` and `files`; writes metadata only.
 """

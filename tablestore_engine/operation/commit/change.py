@@ -41,7 +41,7 @@ class Changelog(Protocol):
 
 @dataclass(frozen=True)
 class Change:
-    """What a commit does to the live files.
+    """The effect of a commit on the live files.
 
     `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among the
     files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts. `read_snapshot`

@@ -1,4 +1,4 @@
-"""Who commits: the user and identifier by which a commit that was made already is known again."""
+"""Commit identities: the user and identifier by which a commit that was made already is found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_IDENTIFIER = 2**63 - 1
 
 @dataclass(frozen=True)
 class CommitIdentity:
-    """Who commits and which of its commits this is; the same pair is never committed twice.
+    """The committing user and the number of the commit; the same pair is never committed twice.
 
     `check_duplicate`: a caller chose it, so that a write which is sent again is not applied again. The identifiers of
     such a user grow.

@@ -1,4 +1,4 @@
-"""What a commit does to the index of dynamic buckets, and whether it still may. Pure.
+"""The effect of a commit on the index of dynamic buckets, and whether it is still allowed. Pure.
 
 A write that assigns buckets to new keys relies on the whole index of their partition: if another write extended it
 meanwhile, both may have assigned the same key to different buckets. A write of known keys only relies on their buckets:

@@ -50,8 +50,8 @@ def compact_written(
 ) -> Snapshot | None:
     """Merge buckets whose runs exceed the trigger, or schedule that; `written` are partitions and bucket numbers.
 
-    What the table's options make a write wait for is merged in this process, however large it is, where `execute` takes
-    small tasks only. Returns the snapshot; None when nothing was merged.
+    Merges that a write waits for, by the table's options, run in this process, however large they are, where `execute`
+    takes small tasks only. Returns the snapshot; None when nothing was merged.
 
     Raises:
         TableStoreError: see `run_and_commit`.

@@ -95,19 +95,19 @@ def read_rows_of_keys(
     if format_of(file.path) != "parquet" or not all(one.is_stored for one in sought):
         wanted = replace(columns, names=tuple(dict.fromkeys((*columns.names, *keys.names))))
         for batch in read_batches(io, file, current, wanted, deleted=deleted):
-            places = keys.places_in(pa.Table.from_batches([batch]))
-            yield batch.select([one.name for one in targets]).take(pa.array(places))
+            wanted_rows = keys.positions_in(pa.Table.from_batches([batch]))
+            yield batch.select([one.name for one in targets]).take(pa.array(wanted_rows))
         return
     by = {one.source.name: one for one in sought if one.source}
 
-    def places_in(rows: pa.Table) -> Longs:
+    def positions_in(rows: pa.Table) -> Longs:
         named = {one.name: rows.column(name).cast(one.arrow) for name, one in by.items()}
-        return keys.places_in(pa.table(named))
+        return keys.positions_in(pa.table(named))
 
     values = {name: keys.distinct[one.name] for name, one in by.items()}
     stored = sorted({one.source.name for one in targets if one.source})
     with read_errors(file.path), io.open_input(file.path) as handle:
-        for positions, batch in look_up(handle, file.path, values, places_in, stored):
+        for positions, batch in look_up(handle, file.path, values, positions_in, stored):
             kept = None if deleted is None else ~np.isin(positions, deleted)
             yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
 

@@ -22,7 +22,7 @@ _DELETES = pa.array([1, 3], pa.int8())
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """What is known of a file when it is closed. Keys and sequence numbers are those of its first and last row."""
+    """The facts about a file when it is closed. Keys and sequence numbers are those of its first and last row."""
 
     name: str
     size: int

@@ -41,17 +41,17 @@ class RowKeys:
         """Those for which a mask is true."""
         return RowKeys(self.values.filter(mask))
 
-    def places_in(self, rows: pa.Table) -> Longs:
-        """Which of the rows are looked for; `rows` has the columns, in their types."""
+    def positions_in(self, rows: pa.Table) -> Longs:
+        """The positions of those of the rows that are looked for; `rows` has the columns, in their types."""
         most = max(self.names, key=lambda name: len(self.distinct[name]))
         found = pc.is_in(rows.column(most), value_set=self.distinct[most])
-        places = np.flatnonzero(found.to_numpy(zero_copy_only=False))
-        if len(self.names) == 1 or not len(places):
-            return places
-        near = rows.select(list(self.names)).take(pa.array(places))
+        positions = np.flatnonzero(found.to_numpy(zero_copy_only=False))
+        if len(self.names) == 1 or not len(positions):
+            return positions
+        near = rows.select(list(self.names)).take(pa.array(positions))
         numbers, sought = self._numbers(near), self._sought
         found = self._joined(near) if numbers is None or sought is None else np.isin(numbers, sought)
-        return places[found]
+        return positions[found]
 
     @cached_property
     def _sought(self) -> Longs | None:

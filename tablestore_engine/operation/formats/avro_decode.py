@@ -57,11 +57,11 @@ def decode_blocks(blocks: Sequence[tuple[int, bytes]], schema: Any, names: Seque
     first = np.empty(len(blocks), np.int64)
     first[order] = np.cumsum([0, *(count for count, _ in blocks[:-1])])[order]
     rows = [first[[order[i] for i in range(len(one))]] + step for step, one in enumerate(lanes)]
-    place = np.argsort(np.concatenate(rows)) if rows else _NONE
+    order_of = np.argsort(np.concatenate(rows)) if rows else _NONE
     found = [name for name in names if name in record.children]
-    arrays = [record.children[name].array().take(pa.array(place)) for name in found]
+    arrays = [record.children[name].array().take(pa.array(order_of)) for name in found]
     if not found:
-        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(place), pa.struct([])))
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(order_of), pa.struct([])))
     return pa.RecordBatch.from_arrays(arrays, names=found)
 
 

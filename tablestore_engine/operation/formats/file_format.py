@@ -1,4 +1,4 @@
-"""What every format of data files does: the protocol of a writer, and what writers and readers are given.
+"""The protocols of all formats of data files: of writers and readers, and of their arguments.
 
 Invariant: rows go in and come out in the Arrow types of the table (`to_arrow_type`), however a format stores them.
 """

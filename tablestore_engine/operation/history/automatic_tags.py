@@ -1,7 +1,7 @@
 """Automatic tags: after a commit, tags for the periods that are over, or one for the commit itself.
 
 By process time or watermark, the first snapshot after the end of a period and its delay gets the tag of the period.
-What was done is known from the tags alone, so the commits of any number of processes make each tag once.
+The tags alone say what was done, so the commits of any number of processes make each tag once.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def changelogs_outlive(options: CoreOptions, snapshots: Retention) -> bool:
 
 
 def changelog_retention(options: CoreOptions, snapshots: Retention) -> Retention:
-    """Which changelogs are kept, where snapshots have a retention: what the options do not say is as of snapshots."""
+    """Which changelogs are kept, where snapshots have a retention: options that are not set are those of snapshots."""
     least, most = options.changelog_num_retained_min, options.changelog_num_retained_max
     millis = options.changelog_time_retained_millis
     least = snapshots.least if least is None else least
@@ -195,7 +195,7 @@ def _drop_strays(state: TableState, latest: int) -> int:
 
 
 def _garbage(state: TableState, begin: int, end: int, *, changelogs: bool) -> Garbage:
-    """What only the snapshots from `begin` to before `end` name, with their changelogs or without."""
+    """The files that only the snapshots from `begin` to before `end` name, with their changelogs or without."""
     snapshots = {one: state.snapshots.load(one) for one in range(begin, end + 1)}
     tags = state.tags.all()
     garbage = Garbage()
@@ -328,7 +328,7 @@ def add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> No
 
 
 def remove_garbage(state: TableState, garbage: Garbage) -> None:
-    """Remove files that nothing names any more; what cannot be removed is an orphan."""
+    """Remove files that nothing names any more; a file that cannot be removed is an orphan."""
     for path in garbage.data_files:
         with suppress(StorageError):
             state.io.delete(path)

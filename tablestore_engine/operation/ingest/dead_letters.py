@@ -1,6 +1,6 @@
 """A table of messages that could not be read: where they were, what they said, and why they are of no use.
 
-Its key is the place of a message, so a message that is written again replaces itself.
+Its key is topic, partition and offset of a message, so a message that is written again replaces itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.log.change_formats import Decoded
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.schema.table.creation import Column, create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -50,7 +50,7 @@ def position_of(offsets: Sequence[int]) -> Position:
 
 
 def consumed(source: KafkaSource, before: Sequence[int] | None, after: Sequence[int]) -> Consumed:
-    """What a write says of the messages that its rows come from."""
+    """The record, in a write, of the messages that its rows come from."""
     earlier = None if before is None else position_of(before)
     return Consumed(source.name, earlier, position_of(after), first=before is None)
 

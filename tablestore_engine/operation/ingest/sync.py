@@ -17,8 +17,8 @@ from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.log.change_formats import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.log.reader import read_between
 from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
-from tablestore_engine.operation.changes.alter_table import alter_table
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.alter_table import alter_table
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
@@ -59,7 +59,7 @@ class SyncRules:
 
 @dataclass(frozen=True)
 class Synced:
-    """What was taken: messages, changed rows, messages that could not be read, commits, and the columns added."""
+    """The result of a sync: messages, changed rows, messages that could not be read, commits, and the columns added."""
 
     messages: int = 0
     rows: int = 0
@@ -171,7 +171,7 @@ class _Sync:
 
 
 def _type_of(name: str, kind: pa.DataType) -> DataType:
-    """The type of a new column. What the parser took for a time is text to JSON, and stays one."""
+    """The type of a new column. A text that the parser took for a time is text in JSON, and stays text."""
     if pa.types.is_temporal(kind):
         return parse_type("STRING")
     try:

@@ -36,7 +36,7 @@ Buckets = np.ndarray[Any, np.dtype[np.int32]]
 
 @dataclass(frozen=True)
 class DynamicBuckets:
-    """What a write knows of a table's dynamic buckets when it begins, on snapshot `snapshot_id` (0: there is none).
+    """The dynamic buckets of a table when a write begins, on snapshot `snapshot_id` (0: there is none).
 
     `entries` are the HASH index files of the partitions that the write keeps; `unindexed` are the live files of buckets
     without one; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose
@@ -100,7 +100,7 @@ def dynamic_buckets(
     snapshot_id: int,
     stays: Callable[[IndexEntry], bool],
 ) -> DynamicBuckets:
-    """What a write begins with. `staying` are the live files that it keeps; `stays` says so of an index file."""
+    """The buckets as a write begins. `staying` are the live files that it keeps; `stays` says so of an index file."""
     entries = tuple(e for e in hash_entries(index) if stays(e))
     indexed = {e.bucket_id for e in entries}
     unindexed = tuple(e for e in staying if (e.partition, e.bucket) not in indexed)

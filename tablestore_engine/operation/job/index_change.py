@@ -1,4 +1,4 @@
-"""What a write did to the index of dynamic buckets. Pure."""
+"""The change that a write makes to the index of dynamic buckets. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 
 
 def index_change(job: WriteJob, result: WriteResult) -> IndexChange | None:
-    """What a write did to the index; None for tables without one."""
+    """The change that a write makes to the index; None for tables without one."""
     buckets = job.dynamic
     if buckets is None:
         return None

@@ -1,4 +1,4 @@
-"""What the caller of a write specifies besides its rows: one value, from the SQL or API call to the write job."""
+"""The intent of a write, given by its caller besides the rows: one value, from the SQL or API call to the write job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WriteIntent:
         refuse_duplicates: a key that occurs twice in the rows is an error instead of an update.
         row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
         properties: stored with the snapshot.
-        identity: who commits; None for an identity that no other commit has.
+        identity: the committing user and identifier; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from.
     """
 

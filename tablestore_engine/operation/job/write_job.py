@@ -1,4 +1,4 @@
-"""What the tasks of one write share, and what they return.
+"""The values that the tasks of one write share, and those that they return.
 
 A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
 `BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D); `ORDINAL_COLUMN` keeps
@@ -29,7 +29,7 @@ ORDINAL_COLUMN = "__tablestore_ordinal"
 
 @dataclass(frozen=True)
 class WriteJob:
-    """What the tasks of one write share.
+    """The values that the tasks of one write share.
 
     `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
     partitions that have another one. `dynamic` is the index of dynamic buckets, None for tables without one.
@@ -42,7 +42,7 @@ class WriteJob:
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
     unique_keys: bool = False  # a key that occurs twice in the rows is an error
-    changes: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
+    row_level: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
     settled: bool = False  # rows of the table itself, which are rewritten: they are records already
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
     dynamic: DynamicBuckets | None = None
@@ -56,7 +56,7 @@ class WriteJob:
 
     def of_rows(self, columns: Sequence[str]) -> WriteJob:
         """The job for rows with these columns: in a changelog, a key may occur any number of times."""
-        is_changelog = ROW_KIND_COLUMN in columns and not self.changes
+        is_changelog = ROW_KIND_COLUMN in columns and not self.row_level
         return replace(self, unique_keys=False) if is_changelog else self
 
     def buckets_of(self, partition: bytes) -> int:
@@ -108,11 +108,11 @@ class WriteResult:
 def order_of_key(job: WriteJob) -> list[SortColumn]:
     """The columns that order the rows of one key in one write: sequence fields, then the order of the rows.
 
-    Changes have no order of their own; a row that replaces a deleted one comes after it.
+    The rows of a row-level operation have no order of their own; a row that replaces a deleted one comes after it.
     """
-    return [*sequence_columns(job.schema), *change_order(job.changes)]
+    return [*sequence_columns(job.schema), *row_level_order(job.row_level)]
 
 
-def change_order(changes: bool) -> list[SortColumn]:
-    """What orders the rows of one key in changes: deletes come before additions."""
-    return [SortColumn(ROW_KIND_COLUMN, descending=True)] if changes else []
+def row_level_order(row_level: bool) -> list[SortColumn]:
+    """The order of the rows of one key in a row-level operation: deletes come before additions."""
+    return [SortColumn(ROW_KIND_COLUMN, descending=True)] if row_level else []

@@ -57,7 +57,7 @@ class Normalizer:
 def _changes(
     both: pa.Table, before: npt.NDArray[np.int64], after: npt.NDArray[np.int64], removed: npt.NDArray[np.bool_]
 ) -> tuple[pa.RecordBatch, npt.NDArray[np.int8]]:
-    """Two places for each change, of which those that hold nothing are left out."""
+    """Up to two rows for each change: the one before, and the one after."""
     known = before >= 0
     first = np.where(known, np.where(removed, _DELETE, _BEFORE), -1)
     second = np.where(removed, -1, np.where(known, _AFTER, _INSERT))

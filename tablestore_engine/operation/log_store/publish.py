@@ -1,8 +1,8 @@
 """Publication: the changes of each snapshot that the log lacks, in one transaction per snapshot, oldest first.
 
-What a log holds is read from the log itself, so a process that died at any step is made good by whoever publishes next:
-the next commit, or CALL sys.publish_log. Commits that change no row, and those whose statement or table does not track
-changes, only move the position on.
+The content of a log is read from the log itself, so the next publisher repairs what a process that died at any step
+left: the next commit, or CALL sys.publish_log. Commits that change no row, and those whose statement or table does not
+track changes, only move the position on.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tablestore_engine.log.producer import Publisher, forget_publisher, publishe
 from tablestore_engine.log.reader import newest_snapshot
 from tablestore_engine.log.settings import LogSettings, has_log, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
+from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, ChangeRange, plan_changes
 from tablestore_engine.operation.changelog.log_position import (
     ALL_ROWS,
@@ -48,10 +48,10 @@ _down_until: dict[str, float] = {}
 
 
 class _Ours:
-    """What this process knows of a topic: who publishes to it now, and the position that it published last."""
+    """The state of a topic in this process: its publishing thread holds `lock`, and `reached` was published last."""
 
     def __init__(self) -> None:
-        self.turn = threading.Lock()
+        self.lock = threading.Lock()
         self.reached: LogPosition | None = None
 
 
@@ -60,7 +60,7 @@ _topics: dict[tuple[str, str], _Ours] = {}
 
 @dataclass(frozen=True)
 class Published:
-    """What a publication did: how many snapshots and messages it sent, and the last snapshot that the log knows now."""
+    """The result of a publication: how many snapshots and messages were sent, and the last one that the log knows."""
 
     snapshots: int
     messages: int
@@ -107,7 +107,7 @@ def publish_log(state: TableState) -> Published:
     """
     log = _log_of(state)
     ours = _ours(log)
-    with ours.turn:
+    with ours.lock:
         return _published(state, log, ours)
 
 
@@ -118,7 +118,7 @@ def restart_log(state: TableState) -> Published:
     """
     log = _log_of(state)
     ours = _ours(log)
-    with ours.turn:
+    with ours.lock:
         forget_publisher(log)
         publisher_of(log)  # nobody else publishes to the topic that goes
         forget_publisher(log)
@@ -235,7 +235,7 @@ class _Progress:
     def publish(self, publisher: Publisher, before: Snapshot | None, snapshot: Snapshot) -> None:
         """Send what changed between two snapshots, if that is anything, and note the position behind it."""
         offsets, sent = self.position.offsets, (snapshot.properties or {}).get(LOG_SENT)
-        follows = self.position.precedes(snapshot)  # if not, it stands for others that have expired
+        follows = self.position.precedes(snapshot)  # if not, it represents others that have expired
         if sent is not None and follows:
             # Its rows are in the topic, behind these offsets; they may be there twice.
             offsets = tuple(int(one) for one in sent.split(","))
@@ -260,7 +260,7 @@ class _Progress:
             self._noted = self.position
 
     def result(self) -> Published:
-        """What was done."""
+        """The result so far."""
         return Published(self._snapshots, self._messages, self.position.snapshot)
 
     def _messages_between(self, before: Snapshot | None, after: Snapshot) -> Iterator[Messages]:
@@ -273,8 +273,8 @@ def _has_changes(snapshot: Snapshot) -> bool:
     return snapshot.commit_kind not in NO_ROWS and UNTRACKED not in (snapshot.properties or {})
 
 
-def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, RowChanges]]:
-    """What changed, some rows at a time, with the table in whose schema they are.
+def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Iterator[tuple[TableState, ChangelogRows]]:
+    """The changes, some rows at a time, with the table in whose schema they are.
 
     Of a table that was replaced by another one, all rows are deleted and all others inserted.
     """
@@ -294,18 +294,18 @@ def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Ite
         for rows in streamed_rows(now, plan.rows):
             yield now, _all(rows, _INSERT)
         return
-    changes = row_changes(now, plan)
+    changes = changelog_rows(now, plan)
     yield now, _deletes_first(changes) if now.schema.crosses_partitions else changes
 
 
-def _all(rows: pa.Table, kind: int) -> RowChanges:
-    return RowChanges(rows, np.full(rows.num_rows, kind, np.int8))
+def _all(rows: pa.Table, kind: int) -> ChangelogRows:
+    return ChangelogRows(rows, np.full(rows.num_rows, kind, np.int8))
 
 
-def _deletes_first(changes: RowChanges) -> RowChanges:
+def _deletes_first(changes: ChangelogRows) -> ChangelogRows:
     """A key that moves to another partition is deleted before it is inserted."""
     order = np.argsort(changes.kinds != _DELETE, kind="stable")
-    return RowChanges(changes.rows.take(pa.array(order)), changes.kinds[order])
+    return ChangelogRows(changes.rows.take(pa.array(order)), changes.kinds[order])
 
 
 def _keep_snapshots(state: TableState) -> None:

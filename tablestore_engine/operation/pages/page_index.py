@@ -72,7 +72,7 @@ class Sought:
 
 
 class PageIndex:
-    """What the footer and the page index of a file say. It is read as it is needed."""
+    """The footer and the page index of a file, which are read as they are needed."""
 
     def __init__(self, handle: pa.NativeFile) -> None:
         footer = _footer(handle)
@@ -117,9 +117,9 @@ class PageIndex:
         chunk = chunks.get(column)
         if chunk is None or column not in self.elements or not chunk.get(5):
             return None
-        places = _locations(exactly(handle, chunk[4], chunk[5]))
-        first = np.append(places[:, 2], rows)
-        return Pages(first, places[:, 0], places[:, 1]) if len(places) and first[0] == 0 else None
+        locations = _locations(exactly(handle, chunk[4], chunk[5]))
+        first = np.append(locations[:, 2], rows)
+        return Pages(first, locations[:, 0], locations[:, 1]) if len(locations) and first[0] == 0 else None
 
     def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
         """The least and the greatest values of the pages of a column; None where they are not known."""

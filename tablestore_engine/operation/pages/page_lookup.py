@@ -92,12 +92,12 @@ def look_up(
     handle: pa.NativeFile,
     path: str,
     sought: Mapping[str, pa.Array],
-    places_in: Callable[[pa.Table], Longs],
+    positions_in: Callable[[pa.Table], Longs],
     columns: Sequence[str],
 ) -> Iterator[tuple[Longs, pa.RecordBatch]]:
     """Columns of the rows of a file that have values which are `sought`, with the positions of the rows in the file.
 
-    `places_in` says which of some rows, given with the sought columns, are wanted.
+    `positions_in` says at which positions of some rows, given with the sought columns, the wanted ones are.
     """
     file = PagedParquet(handle, _index(path, handle))
     begins = np.cumsum([0, *file.index.group_rows])
@@ -105,7 +105,7 @@ def look_up(
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
-        wanted = _at(portion, places_in(compared))
+        wanted = _at(portion, positions_in(compared))
         if not wanted:
             continue
         positions = np.concatenate([begins[group] + rows for group, rows in wanted])
@@ -133,10 +133,10 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
         yield held
 
 
-def _at(portion: Portion, places: Longs) -> Portion:
-    """The rows at some places of all rows of a portion."""
+def _at(portion: Portion, positions: Longs) -> Portion:
+    """The rows at some positions among all rows of a portion."""
     ends = np.cumsum([len(rows) for _, rows in portion])
-    split = np.split(places, np.searchsorted(places, ends[:-1]))
+    split = np.split(positions, np.searchsorted(positions, ends[:-1]))
     parts = zip(portion, split, [0, *ends[:-1]], strict=True)
     return [(group, rows[at - begin]) for (group, rows), at, begin in parts if len(at)]
 
@@ -171,14 +171,14 @@ class _SmallFile:
     def read(self) -> dict[str, pa.ChunkedArray]:
         """The wanted rows."""
         (pages, *_) = self._columns.values()
-        chosen, places, rows_before, counts = [], [], 0, []
+        chosen, positions, rows_before, counts = [], [], 0, []
         for (_, rows), one in zip(self._portion, pages, strict=True):
             page_of = np.searchsorted(one.first, rows, "right") - 1
             picked = np.unique(page_of)
             lengths = np.diff(one.first)[picked]
             begins = np.cumsum(lengths) - lengths
             at = np.searchsorted(picked, page_of)
-            places.append(rows - one.first[page_of] + begins[at] + rows_before)
+            positions.append(rows - one.first[page_of] + begins[at] + rows_before)
             chosen.append(picked)
             counts.append(int(lengths.sum()))
             rows_before += counts[-1]
@@ -186,7 +186,7 @@ class _SmallFile:
         numbers = [name for name in self._columns if self._is_dictionary(name)]
         file = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts)), read_dictionary=numbers)
         table = file.read()
-        wanted = np.concatenate(places)
+        wanted = np.concatenate(positions)
         if len(wanted) < table.num_rows:
             table = table.take(pa.array(wanted))
         columns = {name: table.column(name) for name in self._columns}
@@ -234,8 +234,8 @@ class _SmallFile:
             if int(sizes[low:high].sum()) == len(data):
                 parts.append(data)
             else:
-                places = zip((offsets[low:high] - start).tolist(), (ends[low:high] - start).tolist(), strict=True)
-                parts += [data[a:b] for a, b in places]
+                spans = zip((offsets[low:high] - start).tolist(), (ends[low:high] - start).tolist(), strict=True)
+                parts += [data[a:b] for a, b in spans]
         return dictionary, b"".join(parts)
 
     def _chunk(self, group: int, column: str, rows: int, at: int, dictionary: int, data: int) -> bytes:

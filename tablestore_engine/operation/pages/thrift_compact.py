@@ -108,10 +108,10 @@ def plain_structs(data: bytes, at: int, count: int, kinds: Sequence[int]) -> Lon
         return None
     starts = np.append(0, ends[:-1] + 1)
     values = np.zeros(len(ends), np.uint64)
-    for place in range(int((ends - starts).max(initial=-1)) + 1):
-        here = starts + place <= ends
-        part = bytes_[np.where(here, starts + place, 0)].astype(np.uint64) & np.uint64(127)
-        values |= np.where(here, part << np.uint64(7 * place), np.uint64(0))
+    for byte in range(int((ends - starts).max(initial=-1)) + 1):
+        here = starts + byte <= ends
+        part = bytes_[np.where(here, starts + byte, 0)].astype(np.uint64) & np.uint64(127)
+        values |= np.where(here, part << np.uint64(7 * byte), np.uint64(0))
     rows = values.reshape(count, every)
     heads = np.array([*(1 << 4 | kind for kind in kinds), 0], np.uint64)
     if not (rows[:, 0::2] == heads).all():

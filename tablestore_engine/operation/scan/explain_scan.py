@@ -1,4 +1,4 @@
-"""What a scan reads and what it leaves out, and why, as text for EXPLAIN."""
+"""The files that a scan reads and leaves out, and why, as text for EXPLAIN."""
 
 from __future__ import annotations
 

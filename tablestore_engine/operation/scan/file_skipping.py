@@ -37,7 +37,7 @@ def skip_buckets(
     schemas: Callable[[int], TableSchema] | None,
     indexes: IndexTest = _in_doubt,
 ) -> tuple[BucketScan, ...]:
-    """What is left of buckets in wanted partitions. `indexes` asks the file indexes, after the statistics."""
+    """The remaining files of buckets in wanted partitions. `indexes` asks the file indexes, after the statistics."""
     kept = []
     chosen: dict[int, set[int] | None] = {}
     for scan in buckets:

@@ -38,7 +38,7 @@ _OPERATORS = {
 
 
 def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expression | None:
-    """What a predicate demands of the primary key, as an Arrow expression; None when that is nothing.
+    """The condition of a predicate on the primary key, as an Arrow expression; None when there is none.
 
     It is a necessary condition, as the predicate is: parts on other columns and parts that Arrow may judge in another
     way than Spark are left out.

@@ -28,7 +28,7 @@ _DECIMALS = Context(prec=80)
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is known of one column in one file or partition; `known` False means nothing is."""
+    """The bounds of one column in one file or partition; `known` False means that nothing is known of it."""
 
     minimum: Any = None
     maximum: Any = None

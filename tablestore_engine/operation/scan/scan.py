@@ -119,7 +119,7 @@ def _index_test(state: TableState, predicate: Predicate | None) -> IndexTest:
 def readable_buckets(
     state: TableState, snapshot: Snapshot | None, entries: Sequence[ManifestEntry]
 ) -> list[BucketScan]:
-    """What a read finds in some live files of a snapshot, which are whole buckets: without rows that are deleted."""
+    """The scans of some live files of a snapshot, which are whole buckets: without rows that are deleted."""
     deletions, schema = deletions_of(state, snapshot), state.schema
     return [
         replace(scan, deletions=deletions.get((scan.partition_row, scan.bucket), NO_DELETIONS)) if deletions else scan

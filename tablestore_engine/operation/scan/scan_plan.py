@@ -1,4 +1,4 @@
-"""What a scan will read: the files of each bucket, and how they are merged. Values without behaviour of their own."""
+"""The plan of a scan: the files of each bucket, and how they are merged. Values without behaviour of their own."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class BucketScan:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """What a read of one snapshot needs. `snapshot` is None for a table without one."""
+    """The plan of a read of one snapshot. `snapshot` is None for a table without one."""
 
     snapshot: Snapshot | None
     schema: TableSchema

@@ -1,4 +1,4 @@
-"""The options of a streaming read, with Paimon's names: where it begins, how much it reads at once, who it is."""
+"""The options of a streaming read, with Paimon's names: where it begins, how much it reads at once, its consumer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """What a streaming read asks for.
+    """The request of a streaming read.
 
     Attributes:
         mode: `latest-full` (all rows of the latest snapshot, then changes), `latest` (changes from now on),

@@ -1,4 +1,4 @@
-"""What a stream reads next, and between two of its positions.
+"""The part of a table that a stream reads next, and between two of its positions.
 
 Changes come from one of three sources. *Recorded*: those of a table with a key and a `changelog-producer` are in its
 changelog files, each change of each commit; overwrites record none, as in Paimon. *Files*: those of a table without a
@@ -178,7 +178,7 @@ class StreamPlanner:
     # -- pieces
 
     def pieces(self, start: StreamPosition, end: StreamPosition) -> list[Piece]:
-        """What is between two positions, in order. Raises ChangesNotFound as `following`."""
+        """The changes between two positions, in order. Raises ChangesNotFound as `following`."""
         self._latest(start)
         if start == end:
             return []

@@ -171,7 +171,7 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that occurs more often than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
-    counted = ids[np.isin(_kinds(rows), unique_kinds(job.changes))]
+    counted = ids[np.isin(_kinds(rows), unique_kinds(job.row_level))]
     twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
@@ -183,7 +183,7 @@ def kept_rows(rows: pa.Table, job: WriteJob) -> pa.Table:
     if kept is KeptRows.ALL or not rows.num_rows:
         return rows
     columns = {ROW_KIND_COLUMN: _kinds(rows), ORDINAL_COLUMN: np.arange(rows.num_rows)}
-    by = [-columns[c.name] if c.descending else columns[c.name] for c in row_order(job.changes)]
+    by = [-columns[c.name] if c.descending else columns[c.name] for c in row_order(job.row_level)]
     ids = _key_ids([rows], job.schema)
     order = np.lexsort((*reversed(by), ids))
     differs = np.diff(ids[order]) != 0

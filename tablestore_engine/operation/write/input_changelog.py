@@ -44,9 +44,9 @@ class InputChangelog:
         if bucket_id != self._bucket_id:
             self._finish()
             path = self._partitions.path(values) if values else ""
-            place = BucketFiles(path, bucket_id[1], 0, FILE_SOURCE_APPEND, changelog=True)
+            bucket_files = BucketFiles(path, bucket_id[1], 0, FILE_SOURCE_APPEND, changelog=True)
             self._bucket_id = bucket_id
-            self._writer = RollingWriter(self._job.target, place, self._task, self._index)
+            self._writer = RollingWriter(self._job.target, bucket_files, self._task, self._index)
         assert self._writer is not None
         self._writer.write(self._records(group))
 

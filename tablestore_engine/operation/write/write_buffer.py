@@ -142,7 +142,7 @@ class WriteBuffer:
         """Merge and write everything. On failure the files of this task are removed."""
         try:
             job = self._buckets.job
-            result = write_sorted(self._after_flushes(job), map(_in_place, self._merged()), self._task)
+            result = write_sorted(self._after_flushes(job), map(_unnumbered, self._merged()), self._task)
             result.add_repaired(job)
             for one in self._flushed:
                 result.add(one)
@@ -182,7 +182,9 @@ class WriteBuffer:
         for index in to_spill([bucket.bytes for bucket in buckets], self._sizes):
             if buckets[index].bytes and self._flushes and len(self._flushed) < MOST_LAYERS:
                 rows, name = self._sorted(buckets[index]), f"{self._task}f{len(self._flushed)}-"
-                self._flushed.append(write_sorted(self._after_flushes(self._job, flush=True), [_in_place(rows)], name))
+                self._flushed.append(
+                    write_sorted(self._after_flushes(self._job, flush=True), [_unnumbered(rows)], name)
+                )
             elif buckets[index].bytes:
                 self._spill_bucket(buckets[index])
 
@@ -250,7 +252,7 @@ class WriteBuffer:
         return self._spill.write(first.schema, self._rebatched(itertools.chain([first], windows)))
 
     def _rebatched(self, windows: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
-        """What a merge yields, tables of any size that end where a key ends, as the batches of a run."""
+        """The tables of a merge, of any size and ending where a key ends, as the batches of a run."""
         held: list[pa.Table] = []
         size = 0
         for window in windows:
@@ -270,7 +272,7 @@ class WriteBuffer:
         return sort_stable(window, self._order)
 
 
-def _in_place(rows: pa.Table) -> pa.Table:
+def _unnumbered(rows: pa.Table) -> pa.Table:
     """Rows that are in order, without what ordered them."""
     return rows.drop_columns([_ORDER]) if _ORDER in rows.column_names else rows
 

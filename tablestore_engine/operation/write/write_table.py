@@ -135,7 +135,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
-        if job.unique_keys and not unique and not (job.changes and _only_replaced(table, last)):
+        if job.unique_keys and not unique and not (job.row_level and _only_replaced(table, last)):
             refuse_repeated(table.filter(pa.array(~last)), schema)
         if _needs_layers(table, engine):
             table = split_layers(table, keys, engine, _kinds_of(table))
@@ -168,10 +168,10 @@ def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
     """The normalized records of the rows; see `mergetree.merge.normalize_records`."""
     schema = job.schema
     if schema.primary_keys:
-        if job.changes and schema.merge_engine.removing_groups:
+        if job.row_level and schema.merge_engine.removing_groups:
             check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
         return rows if job.settled else normalize_records(rows, schema.merge_engine, ROW_KIND_COLUMN)
-    if ROW_KIND_COLUMN in rows.column_names and not job.changes:
+    if ROW_KIND_COLUMN in rows.column_names and not job.row_level:
         rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
     return _checked_kinds(rows, schema)
 

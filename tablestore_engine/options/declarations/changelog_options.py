@@ -68,8 +68,8 @@ class ChangelogOptions:
         "consumer-id",
         TEXT,
         None,
-        "Name under which the table notes how far a stream has read it: what it has not read does not expire, and a "
-        "new stream of that name goes on there. Better an option of the stream than of the table.",
+        "Name under which the table notes how far a stream has read it: unread changes do not expire, and a new "
+        "stream of that name goes on there. Better an option of the stream than of the table.",
     )
     consumer_ignore_progress = Option(
         "consumer.ignore-progress",

@@ -7,7 +7,7 @@ from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, EN
 
 _HOUR = 3_600_000
 DONE_ACTIONS = ("success-file", "done-partition")
-"""What marks a partition as done here: the other actions of Paimon call a metastore, a service or a Java class."""
+"""Actions that mark a partition as done here; Paimon's other ones call a metastore, a service or a Java class."""
 
 
 class LayoutOptions:

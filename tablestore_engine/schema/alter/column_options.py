@@ -101,7 +101,7 @@ def find_key(key: str) -> str | None:
 
 
 def _parts(key: str) -> tuple[str, str, str] | None:
-    """What is before the columns in a key, the columns, and what is behind them; None for a key that names none."""
+    """The text before the columns in a key, the columns, and the text behind them; None for a key that names none."""
     option = find_option(key)
     for one in option.keys if option is not None and option.is_pattern else ():
         before, _, behind = one.partition("*")

@@ -1,4 +1,4 @@
-"""Changes of computed columns: they are options of the table, numbered by their places among all columns. Pure."""
+"""Changes of computed columns: they are options of the table, numbered by their index among all columns. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
 from tablestore_engine.schema.alter.fields import Fields, Path
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
+    all_columns,
     computed_columns,
     computed_options,
-    in_places,
     other_options,
     watermark_of,
 )
@@ -34,13 +34,13 @@ def check_not_computed(options: Mapping[str, str], path: Path) -> None:
         )
 
 
-def stored_place(options: Mapping[str, str], fields: Fields, after: str) -> tuple[bool, str | None] | None:
-    """Where a stored column goes that comes after a computed one: first, or after which stored one; None where `after`
-    is not computed."""
+def stored_neighbour(options: Mapping[str, str], fields: Fields, after: str) -> tuple[bool, str | None] | None:
+    """The position of a stored column that comes after a computed one: first, or after which stored one. None where
+    `after` is not computed."""
     columns = computed_columns(options)
     if not any(one.name.lower() == after.lower() for one in columns):
         return None
-    shown = in_places([(one.name, True) for one in fields], columns, lambda one: (one.name, False))
+    shown = all_columns([(one.name, True) for one in fields], columns, lambda one: (one.name, False))
     at = [name.lower() for name, _ in shown].index(after.lower())
     before = [name for name, is_stored in shown[:at] if is_stored]
     return not before, before[-1] if before else None
@@ -49,7 +49,7 @@ def stored_place(options: Mapping[str, str], fields: Fields, after: str) -> tupl
 def with_added(options: Mapping[str, str], fields: Fields, change: AddComputedColumn) -> dict[str, str]:
     """The options with one computed column more. Raises SchemaError, ColumnNotFound."""
     columns = computed_columns(options)
-    names = in_places([one.name for one in fields], columns, lambda one: one.name)
+    names = all_columns([one.name for one in fields], columns, lambda one: one.name)
     lowered = [one.lower() for one in names]
     if change.name.lower() in lowered:
         if change.if_not_exists:
@@ -74,7 +74,7 @@ def without(options: Mapping[str, str], dropped: ComputedColumn) -> dict[str, st
 
 
 def with_changed(options: Mapping[str, str], changed: ComputedColumn) -> dict[str, str]:
-    """The options with another name or comment of the computed column at a place."""
+    """The options with another name or comment of the computed column at an index."""
     return _with(options, [changed if one.index == changed.index else one for one in computed_columns(options)])
 
 

@@ -114,7 +114,7 @@ class Draft:
 
         def insert(siblings: Fields) -> Fields:
             check_new_field(path, change.type, siblings)
-            first, after = self._place(path, change)
+            first, after = self._neighbour(path, change)
             at = _target(siblings, path, first=first, after=after)
             return (*siblings[:at], field, *siblings[at:])
 
@@ -199,7 +199,7 @@ class Draft:
             others = (*siblings[:at], *siblings[at + 1 :])
             if change.after is not None and change.after.lower() == siblings[at].name.lower():
                 raise SchemaError(f"Column '{shown(path)}' cannot be moved after itself.")
-            first, after = self._place(path, change)
+            first, after = self._neighbour(path, change)
             to = _target(others, path, first=first, after=after)
             return (*others[:to], siblings[at], *others[to:])
 
@@ -240,12 +240,12 @@ class Draft:
 
         self.fields = edited(self.fields, path, set_default)
 
-    def _place(self, path: Path, change: AddColumn | MoveColumn) -> tuple[bool, str | None]:
+    def _neighbour(self, path: Path, change: AddColumn | MoveColumn) -> tuple[bool, str | None]:
         """Whether a column comes first, or after which one: of those that are stored."""
         found = None
         if len(path) == 1 and change.after is not None:
             others = tuple(one for one in self.fields if one.name != path[0])
-            found = computed.stored_place(self.options, others, change.after)
+            found = computed.stored_neighbour(self.options, others, change.after)
         return (change.first, change.after) if found is None else found
 
     def _past_types(self, path: Path) -> list[DataType]:
@@ -290,7 +290,7 @@ def _check_not_in_key(fields: Fields, parent: Path) -> None:
 
 
 def _ids(fields: Fields, path: Path) -> Mapping[int, int]:
-    """The ids of the fields that a path goes through, by their place in it."""
+    """The ids of the fields that a path goes through, by their depth in it."""
     found = {}
     for depth in range(1, len(path) + 1):
         siblings = siblings_of(fields, path[:depth])

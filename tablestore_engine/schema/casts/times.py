@@ -20,7 +20,7 @@ _LIMIT = 1 << 63
 
 
 def clock_to_instant(values: pa.Array, zone: str) -> pa.Array:
-    """What a clock in the zone shows, as the instant."""
+    """The time of a clock in the zone, as the instant."""
     if zone == "UTC":
         return values.cast(pa.int64()).cast(INSTANT)
     # In a gap, the instant before it and what is missing from there.
@@ -31,7 +31,7 @@ def clock_to_instant(values: pa.Array, zone: str) -> pa.Array:
 
 
 def instant_to_clock(values: pa.Array, zone: str) -> pa.Array:
-    """What a clock in the zone shows at an instant."""
+    """The time of a clock in the zone at an instant."""
     if zone == "UTC":
         return values.cast(pa.int64()).cast(CLOCK)
     return pc.local_timestamp(values.cast(pa.timestamp("us", zone)))

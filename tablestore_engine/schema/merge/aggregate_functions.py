@@ -21,7 +21,7 @@ DEFAULT_FUNCTION = "last_non_null_value"
 
 
 class RetractRule(Enum):
-    """What a retraction means to one column."""
+    """The meaning of a retraction for one column."""
 
     NEGATE = "a record of the negated value"
     CLEAR = "a record without a value"
@@ -31,7 +31,7 @@ class RetractRule(Enum):
 
 
 class Order(Enum):
-    """What of the order of records the result depends on."""
+    """The part of the order of records on which the result depends."""
 
     NONE = "nothing"
     NEWEST = "which record is the newest: an older one may come late where the user's columns say the order"
@@ -108,7 +108,7 @@ def supports(function: str, data_type: DataType) -> bool:
 
 
 def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> RetractRule:
-    """What a retraction means to a column; `ignores` says that it has the option 'ignore-retract'."""
+    """The meaning of a retraction for a column; `ignores` says that it has the option 'ignore-retract'."""
     if ignores:
         # `last_value` takes nulls as values, so a null record would not leave the retraction out.
         retract_rule = RetractRule.IN_ORDER if function == "last_value" else RetractRule.CLEAR

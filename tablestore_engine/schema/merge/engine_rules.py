@@ -1,4 +1,4 @@
-"""What distinguishes the merge engines: one row an engine, one column a rule.
+"""The differences of the merge engines: one row an engine, one column a rule.
 
 A new engine is a new row of `RULES`. A rule that follows from other rules, or from the functions of the columns, is a
 property of `MergeEngine`. A partial update with sequence groups has a row of its own: it has the same options as one
@@ -31,7 +31,7 @@ class Functions(Enum):
 
 
 class Retraction(Enum):
-    """What a record of kind -U or -D means, unless an option says otherwise."""
+    """The meaning of a record of kind -U or -D, unless an option changes it."""
 
     DELETE = "the key has no row until a newer record comes"
     REFUSED = "it cannot be written"

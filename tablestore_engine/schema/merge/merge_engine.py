@@ -136,7 +136,7 @@ class MergeEngine:
 
     @property
     def needs_positions(self) -> bool:
-        """Whether a fold needs the place of each record in the order of all, where users say that order."""
+        """Whether a fold needs the position of each record in the order of all, where users say that order."""
         in_order = any(f.rules.order is Order.ALL for f in self.folds)
         return bool(self.folds) and (in_order or self.removes_on_delete or self.has_sequence_groups)
 
@@ -182,7 +182,7 @@ class MergeEngine:
 
     @property
     def takes_updates(self) -> bool:
-        """Whether a whole row that is written takes the place of the row of its key: columns are not added up.
+        """Whether a whole row that is written replaces the row of its key: columns are not added up.
 
         A partial update keeps the value of a column where that of the new row is null.
         """

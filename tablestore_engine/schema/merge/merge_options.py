@@ -23,7 +23,7 @@ _DEFAULT_KEY = MergeOptions.default_aggregate_function.key
 _REMOVING_KEY = MergeOptions.partial_update_removes_on_sequence_group.key
 
 Settings = Mapping[str, Mapping[str, Any]]
-"""What the options ``fields.<column>.<setting>`` say, by column and setting."""
+"""The options ``fields.<column>.<setting>``, by column and setting."""
 Groups = Mapping[tuple[str, ...], tuple[str, ...]]
 """The members of each sequence group, by the columns that order it."""
 

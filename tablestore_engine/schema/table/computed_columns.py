@@ -23,7 +23,7 @@ _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 @dataclass(frozen=True)
 class ComputedColumn:
-    """A column whose value is an expression of others. `index` is its place among all columns."""
+    """A column whose value is an expression of others. `index` is its position among all columns."""
 
     index: int
     name: str
@@ -54,8 +54,10 @@ def computed_columns(options: Mapping[str, str]) -> tuple[ComputedColumn, ...]:
     )
 
 
-def in_places(stored: Sequence[T], columns: Iterable[ComputedColumn], shown: Callable[[ComputedColumn], T]) -> list[T]:
-    """What stands for the columns of a table: that of the stored ones, and of the computed ones at their places."""
+def all_columns(
+    stored: Sequence[T], columns: Iterable[ComputedColumn], shown: Callable[[ComputedColumn], T]
+) -> list[T]:
+    """The items of all columns of a table: those of the stored ones, and of the computed ones at their indices."""
     found = list(stored)
     for one in columns:
         found.insert(min(one.index, len(found)), shown(one))
@@ -101,7 +103,7 @@ def check_stored(options: Mapping[str, str], names: Iterable[str]) -> None:
 
 
 def reader_of(options: Mapping[str, str], column: str) -> str | None:
-    """What of the table is computed from a column, as a definition; None when nothing is."""
+    """The part of the table that is computed from a column, as a definition; None when nothing is."""
     plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
     name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
     for one in computed_columns(options):

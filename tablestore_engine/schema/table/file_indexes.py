@@ -104,7 +104,7 @@ def _is_text(data_type: DataType) -> bool:
 
 
 def _parameter(given: Mapping[str, Any], name: str, column: str, default: Any) -> Any:
-    """What is set for the column itself, or for all keys of its map."""
+    """The options of the column itself, or of all keys of its map."""
     return given.get(name, given.get(column, default))
 
 

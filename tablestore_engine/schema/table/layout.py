@@ -65,7 +65,7 @@ def with_primary_key(
 
 
 def _created(current: TableSchema, keys: tuple[str, ...], given: dict[str, str], buckets: int) -> TableSchema:
-    """What CREATE TABLE would make of the columns; it checks that all parts are consistent."""
+    """The schema that CREATE TABLE would give the columns; creating it checks that all parts fit each other."""
     bucket_options = {
         key: value for key, value in current.options.items() if key in _BUCKET_OPTIONS and key != "bucket"
     }

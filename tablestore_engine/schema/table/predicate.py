@@ -1,4 +1,4 @@
-"""What a scan may assume about the rows that anyone will look at.
+"""The assumptions of a scan about the rows that a query needs.
 
 A *predicate* is a small tree over the columns of one table: comparisons with constants, joined by AND and
 OR. Invariant: it is a *necessary* condition. A row for which the predicate is false or unknown (SQL's
@@ -115,7 +115,7 @@ def fixes_a_column(predicate: Predicate | None, apart_from: Collection[str] = ()
 
 
 def only_on(predicate: Predicate | None, columns: Collection[str]) -> Predicate | None:
-    """What a predicate says of some columns alone; None when that is nothing."""
+    """The part of a predicate on some columns alone; None when there is none."""
     wanted = {name.lower() for name in columns}
     if isinstance(predicate, And):
         return conjunction([one for one in (only_on(child, wanted) for child in predicate.children) if one])

@@ -50,4 +50,4 @@ INSTEAD: Final[Mapping[str, str]] = {
     "TIME": "Store the time as STRING or as a number of microseconds.",
     **{name: f"Use {kind}." for kind, names in _INSTEAD.items() for name in names},
 }
-"""What to do instead of using a type, by its name in capitals."""
+"""The advice for a type that cannot be used, by its name in capitals."""

@@ -1,6 +1,6 @@
 """Hilbert order: a curve through all ranks of several columns, on which neighbours differ by one in one column.
 
-It takes the place of the interleaved bits of `z_order`. Where a range of z-values may consist of several boxes that are
+It replaces the interleaved bits of `z_order`. Where a range of z-values may consist of several boxes that are
 far apart, a range of this curve is connected, so that with many columns the files are narrower. The method is that of
 Skilling (2004): ranks are rotated and reflected bit by bit into another set of numbers, whose interleaved bits are the
 position on the curve.

@@ -27,15 +27,15 @@ def with_effects_sql(rows: str, groups: Sequence[tuple[str, ...]], keys: str) ->
 
 
 def in_positions_sql(rows: str, schema: TableSchema, keys: str, columns: str) -> str:
-    """Query for the rows with their place in the order that the sequence fields say, instead of their number.
+    """Query for the rows with their position in the order that the sequence fields say, instead of their number.
 
     `columns` are those of the query besides the number, as columns of `r`.
     """
     options = schema.core_options
     direction = "DESC" if options.sequence_field_descending else "ASC"
     order = ", ".join(f"r.{formatted(name)} {direction} NULLS FIRST" for name in options.sequence_field)
-    place = f"row_number() OVER (PARTITION BY {keys} ORDER BY {order}, r.{_NUMBER})"
-    return f"SELECT cast({place} AS bigint) AS {_NUMBER}, {columns} FROM ({rows}) r"
+    position = f"row_number() OVER (PARTITION BY {keys} ORDER BY {order}, r.{_NUMBER})"
+    return f"SELECT cast({position} AS bigint) AS {_NUMBER}, {columns} FROM ({rows}) r"
 
 
 def sequence_sql(group: Sequence[str]) -> str:

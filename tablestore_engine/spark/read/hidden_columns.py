@@ -33,28 +33,28 @@ def read_with_hidden(
     predicate: Predicate | None,
     names: Collection[str],
     *,
-    places: bool = False,
+    positions: bool = False,
 ) -> DataFrame:
     """The rows of a scan plan with some of the hidden columns behind their own.
 
-    `places`: also with `FILE_COLUMN` and `POSITION_COLUMN`, which are of no merged row.
+    `positions`: also with `FILE_COLUMN` and `POSITION_COLUMN`, which are of no merged row.
 
     Raises:
         SqlError: files or positions of rows that have to be merged.
     """
-    positions = places or FILE_PATH in names or ROW_INDEX in names
-    if positions:
+    reads_positions = positions or FILE_PATH in names or ROW_INDEX in names
+    if reads_positions:
         _check_unmerged(table, plan)
     groups: dict[int, list[BucketScan]] = {}
     for bucket in plan.buckets:
         groups.setdefault(bucket.bucket, []).append(bucket)
     own = [quoted_name(name) for name in plan.schema.field_names]
-    own += [FILE_COLUMN, POSITION_COLUMN] if places else []
+    own += [FILE_COLUMN, POSITION_COLUMN] if positions else []
     partition = ", ".join(f"{literal(name)}, {quoted_name(name)}" for name in plan.schema.partition_keys)
     parts = []
     for number, buckets in sorted(groups.items()) or [(0, [])]:
         part = replace(plan, buckets=tuple(buckets))
-        frame = read_positions(spark, table, part) if positions else read_plan(spark, table, part, predicate)
+        frame = read_positions(spark, table, part) if reads_positions else read_plan(spark, table, part, predicate)
         values = {
             FILE_PATH: _PATH,
             ROW_INDEX: POSITION_COLUMN,

@@ -108,7 +108,7 @@ def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: Table
 
 
 def predicates_of(keys: RowKeys) -> list[Predicate]:
-    """What holds for every row with one of the keys, to skip partitions, buckets and files by."""
+    """The predicate of every row with one of the keys, to skip partitions, buckets and files by."""
     found: list[Predicate] = []
     for name, values in keys.distinct.items():
         if not len(values):

@@ -159,7 +159,7 @@ class RetractedRowsFinder:
         return _known.get(self._key)[1]
 
     def find(self) -> RetractedRows | None:
-        """What is retracted; None when the retractions are too many, or the rows that are like them."""
+        """The retracted rows; None when the retractions are too many, or the rows that are like them."""
         files = self._files
         if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.retractions) > HELD_BYTES:
             return None

@@ -234,7 +234,7 @@ class TableReader:
 
     @cached_property
     def _group(self) -> str:
-        """What the records of one row have in common."""
+        """The columns that the records of one row have in common."""
         keys = [f"r.{formatted(k)}" for k in self._schema.primary_keys]
         return ", ".join([*keys, f"r.{_DIRECTORY}"] if self._schema.crosses_partitions else keys)
 
@@ -268,7 +268,7 @@ class TableReader:
         return f"SELECT * FROM (SELECT r.*, {deleted} FROM ({rows}) r) WHERE {kept}"
 
     def _in_positions(self, rows: str) -> str:
-        """Query for the rows, numbered by their place where sequence fields order them and the folds need that."""
+        """Query for the rows, numbered by their position where sequence fields order them and the folds need that."""
         if not self._by_position:
             return rows
         columns = f"r.{VALUE_KIND.name}, {self._of('r')}"

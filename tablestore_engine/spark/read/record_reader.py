@@ -1,6 +1,6 @@
 """Reading records for a rewrite: the one record, with its kind, into which the records of each key merge.
 
-What a query shows is not all that a table holds. Where a row that comes late may be older than a delete
+A query does not show all records that a table holds. Where a row that comes late may be older than a delete
 (`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are
 written anew must go on holding it. Elsewhere the rows are all there is to write.
 """
@@ -78,7 +78,7 @@ class RecordReader(TableReader):
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
-        # A -D would remove what comes after it once more; what is left of it is no such delete
+        # A -D would remove what comes after it once more; the rest of it is no such delete
         # (`mergetree.merge.fold`).
         hidden = UPDATE_BEFORE_KIND if engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"

@@ -59,7 +59,7 @@ def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
 
 @dataclass(frozen=True)
 class SourceBounds:
-    """What holds for every row of the target that a row of the source matches (`predicates`), and how many rows the
+    """The predicates of every row of the target that a row of the source matches (`predicates`), and how many rows the
     source has; None where it is not known."""
 
     predicates: tuple[Predicate, ...]
@@ -67,7 +67,7 @@ class SourceBounds:
 
 
 def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> SourceBounds:
-    """What holds for every row of the target that a row of the source matches.
+    """The bounds of every row of the target that a row of the source matches.
 
     Ranges of all columns; of partition columns, and of all when rows are few, the values. One job, or two.
 
@@ -138,4 +138,4 @@ def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
 def with_own_plan(source: DataFrame) -> DataFrame:
     """The rows, with a plan that no other query has, and one more column. Spark answers every query of an equal plan
     from the cached rows, and drops them for all of these queries when one of them unpersists them."""
-    return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")
+    return source.selectExpr("*", f"{literal(uuid.uuid4().hex)} AS __tablestore_kept")

@@ -32,8 +32,8 @@ from tablestore_engine.errors import (
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.schema.types.evolution import CAST_FAILED, CAST_HINT
+from tablestore_engine.spark.run.error_hints import error_hint
 from tablestore_engine.spark.run.failed_files import failed_file
-from tablestore_engine.spark.run.hints import hint_for
 from tablestore_engine.spark.run.messages import own_words, reason_and_position
 
 _MAX_MESSAGE = 2_000
@@ -77,7 +77,7 @@ def translate(error: PySparkException, text: str = "", locate: Callable[[int], s
     problem = reason_and_position(_without_java(full))
     shown = "" if problem.position is None or locate is None else locate(_offset(text, *problem.position))
     message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
-    hint = hint_for(problem.reason, text)
+    hint = error_hint(problem.reason, text)
     condition = error.getCondition() if hasattr(error, "getCondition") else None
     if isinstance(error, ParseException):
         return ParseError(message, hint=hint)
@@ -101,7 +101,7 @@ def failure(text: str) -> TableStoreError:
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:
         return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
-    return _of_worker(text) or ExecutionError(message, hint=hint_for(message))
+    return _of_worker(text) or ExecutionError(message, hint=error_hint(message))
 
 
 def _of_worker(text: str) -> TableStoreError | None:

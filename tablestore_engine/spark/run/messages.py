@@ -41,7 +41,7 @@ class Reason:
 
 
 def reason_and_position(text: str) -> Reason:
-    """What a message about a text that cannot be run says, without the plan."""
+    """The message about a text that cannot be run, without the plan."""
     behind = _BEHIND.search(text)
     if behind is None:
         return Reason(own_words(text))

@@ -80,7 +80,7 @@ def remember_definition(spark: SparkSession, name: str, definition: object) -> N
 
 
 def definition_of(spark: SparkSession, name: str) -> object | None:
-    """What a temporary view was made from; None if it was made in another way, or over again since."""
+    """The source of a temporary view; None if it was made in another way, or over again since."""
     definition, made = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))
     if made is None:
         return None

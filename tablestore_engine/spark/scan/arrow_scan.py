@@ -32,8 +32,8 @@ from tablestore_engine.storage.file_io import FileIO
 FILE_COLUMN = "__tablestore_file"
 POSITION_COLUMN = "__tablestore_position"
 SIZE_COLUMN = "__tablestore_size"
-_PLACES = {FILE_COLUMN: pa.string(), POSITION_COLUMN: pa.int64(), SIZE_COLUMN: pa.int64()}
-_PLACE_FIELDS = [
+_POSITION_TYPES = {FILE_COLUMN: pa.string(), POSITION_COLUMN: pa.int64(), SIZE_COLUMN: pa.int64()}
+_POSITION_FIELDS = [
     T.StructField(FILE_COLUMN, T.StringType()),
     T.StructField(POSITION_COLUMN, T.LongType()),
     T.StructField(SIZE_COLUMN, T.LongType()),
@@ -51,10 +51,10 @@ class ArrowFile:
 
 
 def arrow_frame(spark: SparkSession, io: FileIO, files: Sequence[ArrowFile], fields: Sequence[DataField]) -> DataFrame:
-    """Columns of files, null where a file has none, and the place of each row: file, number in it, size of the file."""
+    """Columns of files, null where a file has none, and for each row its file, position and size of the file."""
     stored = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
     tasks = min(len(files), _MOST_TASKS)
-    shape = T.StructType([*to_spark_schema(fields).fields, *_PLACE_FIELDS])
+    shape = T.StructType([*to_spark_schema(fields).fields, *_POSITION_FIELDS])
     return spark.range(0, len(files), 1, tasks).mapInArrow(_reader(io, tuple(files), stored), shape)
 
 
@@ -89,7 +89,7 @@ def _reader(
 
 
 def _rows(io: FileIO, file: ArrowFile, stored: pa.Schema) -> Iterator[pa.RecordBatch]:
-    whole = pa.schema([*stored, *_PLACES.items()])
+    whole = pa.schema([*stored, *_POSITION_TYPES.items()])
     deleted = None if file.deleted is None else next(iter(read_positions_of(io, [file.deleted])))
     uri, size = pa.scalar("file://" + name_in_uri(file.path)), pa.scalar(file.size, pa.int64())
     position = 0

@@ -1,7 +1,7 @@
 """Data files as Spark's own scans, with the columns of the current schema.
 
-Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
-formats, and from ORC files positions of rows, timestamps and old dates.
+Spark reads Parquet and ORC files itself. Its Python workers read the rest (`arrow_scan`): other formats, and
+from ORC files positions of rows, timestamps and old dates.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.
@@ -47,7 +47,7 @@ BucketFile = tuple[BucketScan, DataFileMeta]
 
 @dataclass(frozen=True, order=True)
 class _Group:
-    """What files have in common that one scan reads: their schema, their format, whether rows of theirs are deleted,
+    """The properties that the files of one scan share: their schema, their format, whether rows of theirs are deleted,
     and whether they are ORC files that may hold old dates."""
 
     schema_id: int
@@ -134,11 +134,14 @@ class FileScans:
         return self._table.io.local_path(bucket.path_of(self._table.paths, file))
 
     def _checked(self, bucket: BucketScan, file: DataFileMeta) -> str:
-        """The path of a file that is there and has bytes: Spark reads one without bytes as one without rows."""
-        path = bucket.path_of(self._table.paths, file)
-        if self._table.io.size(path) == 0:
+        """The path of a file that is there and has bytes: Spark finds no rows in an empty file, nor in a folder."""
+        path, io = bucket.path_of(self._table.paths, file), self._table.io
+        size = io.size(path)
+        if size == 0:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
-        return self._table.io.local_path(path)
+        if size != file.file_size:
+            io.open_input(path).close()  # a folder raises
+        return io.local_path(path)
 
     def _alike(self, schema_id: int, file_format: str) -> int:
         """The schema whose files are read like those of another one: the columns have the same sources."""
@@ -179,11 +182,11 @@ class FileScans:
         if native:
             reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
             return reader.load([escaped_path(path) for path in paths])
-        placed = [
+        arrow_files = [
             ArrowFile(path, file.file_size, bucket.deletions.get(file.file_name))
             for path, (bucket, file) in zip(paths, files, strict=True)
         ]
-        return arrow_frame(self.spark, self._table.io, placed, fields)
+        return arrow_frame(self.spark, self._table.io, arrow_files, fields)
 
     def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]

@@ -113,7 +113,7 @@ def submit_command(spark_home: str, settings: Mapping[str, str], submit_argument
 def import_what_statements_need() -> None:
     """Import what the first statement would import: a JVM takes as long to start as this does.
 
-    What fails will fail again where it is used.
+    A failing import will fail again where it is used.
     """
     for module in _OF_FIRST_STATEMENT:
         with contextlib.suppress(ImportError):

@@ -47,12 +47,12 @@ OF_CLIENTS = (
     "SPARK_CONNECT_MODE",
     "SPARK_CONNECT_MODE_ENABLED",
 )
-"""What makes a process, and those that it starts, a client of Spark Connect; PySpark sets some of it itself."""
+"""The environment of clients of Spark Connect, and of processes that they start; PySpark sets some of it itself."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a server says of itself. Times are seconds since the epoch."""
+    """The record of a server. Times are seconds since the epoch."""
 
     pid: int
     port: int

@@ -52,7 +52,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class State:
-    """What a server that has no client knows of the world."""
+    """The state of a server without clients."""
 
     idle: float  # seconds since the last client
     idle_limit: float

@@ -212,7 +212,7 @@ def _require_connect(what: str) -> None:
 
 
 def _connect_packages() -> tuple[str, ...]:
-    """What this PySpark imports for Spark Connect, by the names that one imports."""
+    """The modules that this PySpark imports for Spark Connect, by the names that one imports."""
     from pyspark import __version__
 
     compresses = tuple(int(part) for part in __version__.split(".")[:2]) >= (4, 1)

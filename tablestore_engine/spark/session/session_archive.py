@@ -45,7 +45,7 @@ exit $code
 
 @dataclass(frozen=True)
 class ArchiveUse:
-    """What an archive adds to the start of a JVM: options for it, and words in front of its command."""
+    """The additions of an archive to the start of a JVM: options, and words in front of its command."""
 
     options: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()

@@ -76,7 +76,7 @@ def support_file(cache: str | None, name: str, text: str) -> str | None:
 
 
 def write_aside(path: str, text: str, mode: int = 0o666) -> None:
-    """Writes a small file so that others see all of it or nothing, and nobody whom `mode` excludes sees any of it."""
+    """Writes a small file so that others see all of it or nothing, and no user that `mode` excludes sees any of it."""
     temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
         file.write(text)

@@ -137,6 +137,17 @@ _LOCAL: Mapping[str, str] = {
 }
 
 
+# What Spark keeps for its user interface: by default the plans and tasks of the last thousand queries, which fill the
+# heap of a long process of small statements.
+_UNSEEN: Mapping[str, str] = {
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "5000",
+    "spark.ui.dagGraph.retainedRootRDDs": "100",
+}
+
+
 def driver_memory(machine: Machine) -> int:
     """Heap of a local driver in bytes: a quarter of the machine, between 1 and 8 GiB.
 
@@ -202,4 +213,5 @@ def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dic
     settings |= {key: str(value) for key, value in config.spark_config.items()}
     if config.master:
         settings["spark.master"] = config.master
-    return settings
+    unseen = _UNSEEN if settings.get("spark.ui.enabled") == "false" else {}
+    return {**unseen, **settings}

@@ -1,4 +1,4 @@
-"""What a session has set, in as few calls of the JVM as possible: PySpark's `conf.getAll` takes several for each."""
+"""The settings of a session, in as few calls of the JVM as possible: PySpark's `conf.getAll` takes several for each."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
     spark.createDataFrame([(0,)], "x int")
     spark.dataSource.register(TableStream)
     reader = spark.readStream.format(FORMAT).options(**dict(options))
-    place = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
-    return typed(reader.options(**place).load(), table.schema)
+    located = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
+    return typed(reader.options(**located).load(), table.schema)
 
 
 class TableStream(DataSource):
@@ -86,7 +86,7 @@ class TableStream(DataSource):
 
 @dataclass
 class _Task(InputPartition):
-    """What a task reads."""
+    """The part of a stream that one task reads."""
 
     pieces: tuple[Piece, ...]
 
@@ -112,7 +112,7 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         self._last = latest or 0
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802 - Spark's name
-        """Tells Spark whether there are limits."""
+        """The limits of a batch, for Spark."""
         return limit_of(self._options.limits)
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802

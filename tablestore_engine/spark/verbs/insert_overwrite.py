@@ -16,7 +16,7 @@ from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
@@ -33,7 +33,7 @@ from tablestore_engine.table import Table
 
 @dataclass(frozen=True)
 class WriteOutcome:
-    """What a verb did: the snapshot it made (None when nothing changed) and the rows it wrote or changed."""
+    """The result of a verb: the snapshot it made (None when nothing changed) and the rows it wrote or changed."""
 
     snapshot: Snapshot | None
     rows: int

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter

@@ -191,7 +191,7 @@ def _key(schema: TableSchema) -> list[str]:
 
 
 def _check_unique(frame: DataFrame, job: WriteJob) -> None:
-    counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job.changes))
+    counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job.row_level))
     twice = (F.count_if(counted) > 1).alias("twice")
     found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(SHOWN_KEYS)
     refuse_repeated(collect_arrow(found), job.schema)
@@ -202,7 +202,7 @@ def _kept_rows(frame: DataFrame, job: WriteJob) -> DataFrame:
     kept = routing_of(job.schema.merge_engine).kept_rows
     if kept is KeptRows.ALL:
         return frame
-    order = F.struct(*(-F.col(c.name) if c.descending else F.col(c.name) for c in row_order(job.changes)))
+    order = F.struct(*(-F.col(c.name) if c.descending else F.col(c.name) for c in row_order(job.row_level)))
     chosen = F.max_by if kept is KeptRows.LAST else F.min_by
     row = F.struct(*(F.col(quoted_name(c)) for c in frame.columns))
     return frame.groupBy(*_key(job.schema)).agg(chosen(row, order).alias("row")).select("row.*")

@@ -1,4 +1,4 @@
-"""What the executors of catalog statements share: context and results.
+"""The values that executors of catalog statements share: context and results.
 
 Invariant: nothing here or in the other ``execute_*`` modules of the catalog needs Spark. Temporary views are not known
 here: a caller with a session checks them first.

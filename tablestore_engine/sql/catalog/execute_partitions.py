@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import NotFoundError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.changes.table_changes import drop_partitions as drop
+from tablestore_engine.operation.commands.table_commands import drop_partitions as drop
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
 from tablestore_engine.sql.catalog.partition_spec import static_values
 from tablestore_engine.sql.result import StatementResult
@@ -24,10 +24,10 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
     chosen: set[bytes] = set()
     for spec in statement.partitions:
         wanted = static_values(table.schema, spec)
-        places = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
-        if any(partition_format.splits(places, row) for row in live):
+        by_index = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
+        if any(partition_format.splits(by_index, row) for row in live):
             return None
-        found = {row for row in live if partition_format.covers(places, row)}
+        found = {row for row in live if partition_format.covers(by_index, row)}
         if not found and not statement.if_exists:
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")

@@ -42,8 +42,8 @@ from tablestore_engine.sql.statements.table import CacheTable, DropTable, Refres
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.common_tables import skip_ctes
 from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text, properties
-from tablestore_engine.sql.text.hints import refuse_misplaced
 from tablestore_engine.sql.text.lexer import END, Token, tokenize, top_level
+from tablestore_engine.sql.text.query_hints import refuse_unread
 from tablestore_engine.sql.text.scripts import TRANSACTION_WORDS, is_script, is_transaction, second_statement
 
 
@@ -70,7 +70,7 @@ def _parse(text: str) -> Statement:
     try:
         statement = None if handler is None else handler(cursor)
     finally:
-        refuse_misplaced(text, tokens, cursor.read_hints)
+        refuse_unread(text, tokens, cursor.read_query_hints)
     return PassThrough(sql=text) if statement is None else statement
 
 

@@ -103,7 +103,7 @@ def _actions(cursor: Cursor, verb: str) -> list[ColumnAction] | None:
 
 
 def _items(cursor: Cursor, verb: str) -> Iterator[None]:
-    """Places the cursor at each item of a list, which may be in parentheses, or have the verb repeated."""
+    """Moves the cursor to each item of a list, which may be in parentheses, or have the verb repeated."""
     in_parentheses = cursor.accept("(")
     yield
     while cursor.key == "," and (in_parentheses or not _another(cursor, verb)):
@@ -137,7 +137,7 @@ def _add(cursor: Cursor, if_not_exists: bool) -> ColumnAction:
     while cursor.key_at(1) == ".":
         parent = (*parent, cursor.name("a column name"))
         cursor.expect(".")
-    column = computed_column(cursor, placed=True) or column_definition(cursor)[0]
+    column = computed_column(cursor, movable=True) or column_definition(cursor)[0]
     if parent and column.computed_sql is not None:
         raise cursor.error(f"The field {column.name} of a struct cannot be computed", kind=SqlError)
     return AddColumn(column, parent, if_not_exists)
@@ -149,7 +149,9 @@ def _rename(cursor: Cursor) -> ColumnAction:
     new = cursor.dotted("a column name")
     if len(new) > 1:
         raise cursor.error(
-            f"A column keeps its place: {'.'.join(new)} is not a name", kind=SqlError, hint="Write the new name alone."
+            f"RENAME moves no column: {'.'.join(new)} is not a name",
+            kind=SqlError,
+            hint="Write the new name alone.",
         )
     return RenameColumn(column, new[0])
 

@@ -28,8 +28,8 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, error_at
-from tablestore_engine.sql.text.hints import option_hint
 from tablestore_engine.sql.text.lexer import top_level
+from tablestore_engine.sql.text.query_hints import option_hint
 
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:
@@ -53,7 +53,7 @@ def _dynamic_options(cursor: Cursor) -> dict[str, str]:
     found = option_hint(cursor.text, cursor.tokens, cursor.i)
     if found is None:
         return {}
-    cursor.read_hints.add(found[0])
+    cursor.read_query_hints.add(found[0])
     return found[2]
 
 

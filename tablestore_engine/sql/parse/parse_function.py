@@ -31,7 +31,7 @@ _SCOPES = ("USER", "SYSTEM", "ALL")
 
 @dataclass
 class _Parts:
-    """What was parsed so far behind the parameters."""
+    """The clauses that were parsed so far behind the parameters."""
 
     returns_sql: str | None = None
     language: str | None = None

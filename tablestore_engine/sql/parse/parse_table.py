@@ -147,9 +147,7 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
             computed = computed_column(cursor) if typed else None
             column, is_key = (computed, False) if computed else column_definition(cursor, typed=typed)
             if column.first or column.after is not None:
-                raise cursor.error(
-                    f"Column {column.name} cannot be given a position: it has its place in the list", kind=SqlError
-                )
+                raise cursor.error(f"Column {column.name} cannot be given a position: the list gives it", kind=SqlError)
             head.columns.append(column)
             if is_key:
                 _set_primary_key(cursor, head, (column.name,))
@@ -166,16 +164,16 @@ def _watermark(cursor: Cursor, head: _Head) -> None:
     head.options |= computed_options((), Watermark(column, cursor.until(",", what="an expression")))
 
 
-def computed_column(cursor: Cursor, *, placed: bool = False) -> ColumnDefinition | None:
-    """``name AS expression [COMMENT '…']``, with FIRST or AFTER where it is `placed`; None for another column."""
+def computed_column(cursor: Cursor, *, movable: bool = False) -> ColumnDefinition | None:
+    """``name AS expression [COMMENT '…']``, with FIRST or AFTER where it is `movable`; None for another column."""
     if not (cursor.token.is_name and cursor.key_at(1) == "AS"):
         return None
     name = cursor.name("a column name")
     cursor.expect("AS")
-    sql = cursor.until(",", "COMMENT", *(("FIRST", "AFTER") if placed else ()), what="an expression")
+    sql = cursor.until(",", "COMMENT", *(("FIRST", "AFTER") if movable else ()), what="an expression")
     comment = cursor.string() if cursor.accept("COMMENT") else None
-    first = placed and cursor.accept("FIRST")
-    after = cursor.name("a column name") if placed and cursor.accept("AFTER") else None
+    first = movable and cursor.accept("FIRST")
+    after = cursor.name("a column name") if movable and cursor.accept("AFTER") else None
     return ColumnDefinition(name, "", comment=comment, computed_sql=sql, first=first, after=after)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
-from tablestore_engine.operation.changes.table_changes import drop_partitions, expire_partitions
+from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,
@@ -58,9 +58,9 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     ignored."""
     schema, partition_format = table.schema, PartitionFormat(table.schema)
     wanted = [_values(spec, schema) for spec in partition_specs(str(arguments["partitions"]))]
-    places = [{schema.partition_keys.index(name): value for name, value in one.items()} for one in wanted]
+    by_index = [{schema.partition_keys.index(name): value for name, value in one.items()} for one in wanted]
     live = {e.partition for e in table.live_files()}
-    drop_partitions(table.state, {row for row in live if any(partition_format.covers(one, row) for one in places)})
+    drop_partitions(table.state, {row for row in live if any(partition_format.covers(one, row) for one in by_index)})
     return [(True,)]
 
 

@@ -1,4 +1,4 @@
-"""What a procedure of CALL sys.… is, and the kinds of arguments that procedures take.
+"""Procedures of CALL sys.… as values, and the kinds of arguments that they take.
 
 Arguments are constants: texts, numbers, booleans, dates and times. Each function here converts one of them, or raises
 an SqlError that names the argument and the accepted values.

@@ -1,4 +1,4 @@
-"""What a query says about managed tables: which views replace them, and which predicates hold for each.
+"""Managed tables in a query: which views replace them, and which predicates hold for each.
 
 `bind` replaces the tables that `sql.structure` finds by pinned views; `pushdown` finds predicates. Knows structure and
 text. Nothing here reads a table or calls Spark.

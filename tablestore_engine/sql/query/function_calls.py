@@ -1,10 +1,10 @@
 """The calls of functions in a query: names before an opening parenthesis, which may belong to a function of ours.
 
-A *call* is a name of one or more parts. Names of tables, columns lists and built-in functions look alike, so whoever
-asks knows which functions there are.
+A *call* is a name of one or more parts. Names of tables, columns lists and built-in functions look alike, so the
+caller knows which functions there are.
 
-Spark has no aggregate functions in SQL. A call of one is *inlined*: its body replaces the call, with the arguments in
-the places of the parameters.
+Spark has no aggregate functions in SQL. A call of one is *inlined*: its body replaces the call, with the arguments for
+the parameters.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def function_calls(text: str) -> tuple[Call, ...]:
 
 
 def inlined(text: str, call: Call, function: Function) -> str:
-    """A text with the body of a function in the place of a call of it.
+    """A text with the body of a function instead of a call of it.
 
     Raises SqlError: another number of arguments.
     """
@@ -77,7 +77,7 @@ def inlined(text: str, call: Call, function: Function) -> str:
 
 
 def body_with(function: Function, arguments: Sequence[str]) -> str:
-    """The body of a function with arguments in the places of its parameters, as one expression."""
+    """The body of a function with arguments instead of its parameters, as one expression."""
     values = {
         one.name.lower(): f"CAST({value} AS {one.type_sql})"
         for one, value in zip(function.parameters, arguments, strict=True)

@@ -19,7 +19,7 @@ class PlainSelection:
 
 
 def plain_selection(query_sql: str) -> PlainSelection | None:
-    """What ``SELECT * FROM t``, ``SELECT a, b FROM t`` and ``TABLE t`` select; None for any other query."""
+    """The columns that ``SELECT * FROM t``, ``SELECT a, b FROM t`` and ``TABLE t`` select; None for any other query."""
     cursor = Cursor(query_sql, tokenize(query_sql))
     try:
         columns = None

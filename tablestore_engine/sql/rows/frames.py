@@ -17,8 +17,8 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import READ_OPTIONS, read_changes, read_incremental
-from tablestore_engine.spark.changes.system_frames import system_table
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_changes, read_incremental
+from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.messages import excerpt

@@ -1,4 +1,4 @@
-"""What every statement on rows is given: the catalog, the session and what the caller asks for.
+"""The context of every statement on rows: the catalog, the session and the request of the caller.
 
 A statement has options of its own: those of its hint OPTIONS, and those of the session (`session_options`).
 `commit.user-prefix` and `commit.identifier` are the identity of its write. All others are options of the table that it
@@ -19,7 +19,7 @@ from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.session_options import besides_identity, identity_of, of_write, session_options
-from tablestore_engine.sql.statements.row import Delete, RowChange
+from tablestore_engine.sql.statements.row import Delete, RowStatement
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowContext:
-    """What a statement on rows needs. `spark` starts the session when it is first called."""
+    """The context of a statement on rows. `spark` starts the session when it is first called."""
 
     catalog: Catalog
     database: str
@@ -68,7 +68,7 @@ def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
     return StatementResult(kind, outcome.rows)
 
 
-def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContext:
+def with_dynamic_options(statement: RowStatement, context: RowContext) -> RowContext:
     """The context of a statement, with the options that it and its session give.
 
     Raises:

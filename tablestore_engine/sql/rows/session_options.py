@@ -1,5 +1,5 @@
 """Options that the session sets for all tables, `spark.paimon.<option>`, or for some, `spark.paimon.<catalog>.<db>.
-<table>.<option>`, where `*` stands for any name: as in Paimon, they hold for every statement and DataFrame.
+<table>.<option>`, where `*` is any name: as in Paimon, they hold for every statement and DataFrame.
 
 `commit.user-prefix` and `commit.identifier` are the identity of a write. Options that say which rows of a table are
 read hold for tables that are read; a table that a statement changes is changed as it is now.
@@ -15,7 +15,7 @@ from tablestore_engine.errors import CommitIdentityError, OptionError
 from tablestore_engine.operation.commit.identity import CommitIdentity, chosen_identity
 from tablestore_engine.options import CommitOptions, find_option, nearest_key
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import BETWEEN, BETWEEN_TIMES, READ_OPTIONS
+from tablestore_engine.spark.changelog.read_changes import BETWEEN, BETWEEN_TIMES, READ_OPTIONS
 from tablestore_engine.spark.session.session_settings import settings_below
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.query.scan_options import time_travel_of
@@ -33,7 +33,7 @@ _ANY: Final = "*"
 
 
 def session_options(spark: SparkSession) -> dict[str, str]:
-    """What the session sets, without the prefix."""
+    """The options of the session, without the prefix."""
     return settings_below(spark, PREFIX)
 
 

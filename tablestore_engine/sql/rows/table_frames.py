@@ -41,7 +41,7 @@ class TableRead:
         return self.table.scan(self.snapshot, self.reference.predicate, schema=self.schema)
 
     def explained(self, plan: ScanPlan) -> str:
-        """What the scan leaves out, for EXPLAIN."""
+        """The line of EXPLAIN about the scan, with the files that it leaves out."""
         return scan_text(self.table.name, self.table.live_files(self.snapshot), plan, self.reference.predicate)
 
     def frame(self, spark: SparkSession, plan: ScanPlan) -> tuple[DataFrame, int]:
@@ -79,6 +79,6 @@ def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataF
 
 
 def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
-    """What rows of a table depend on."""
+    """The state on which the rows of a table depend, for comparison."""
     identity = (snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis)
     return (table.path, snapshot.id, *identity, schema.id)

@@ -1,4 +1,4 @@
-"""What each statement says, as frozen values: rows, tables, views, schemas, SHOW, tags, layout, partitions.
+"""Statements as frozen values: rows, tables, views, schemas, SHOW, tags, layout, partitions.
 
 Knows no text, no table and no Spark.
 """

@@ -9,7 +9,7 @@ from tablestore_engine.sql.statements.statement import Assignment, PartitionSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowChange(Statement):
+class RowStatement(Statement):
     """A statement that changes rows of ``table``; ``dynamic_options`` are those of its hint OPTIONS."""
 
     table: TableName
@@ -17,7 +17,7 @@ class RowChange(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertInto(RowChange):
+class InsertInto(RowStatement):
     columns: tuple[str, ...] = ()
     partition: PartitionSpec = ()
     query_sql: str
@@ -25,7 +25,7 @@ class InsertInto(RowChange):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertOverwrite(RowChange):
+class InsertOverwrite(RowStatement):
     """INSERT OVERWRITE, or INSERT INTO … REPLACE WHERE when ``replace_where_sql`` is set.
 
     ``partition`` empty overwrites the table, or the partitions that appear in the query, according to the
@@ -41,14 +41,14 @@ class InsertOverwrite(RowChange):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update(RowChange):
+class Update(RowStatement):
     alias: str | None = None
     assignments: tuple[Assignment, ...]
     where_sql: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Delete(RowChange):
+class Delete(RowStatement):
     alias: str | None = None
     where_sql: str | None = None
 
@@ -67,7 +67,7 @@ class MergeClause:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Merge(RowChange):
+class Merge(RowStatement):
     """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
     name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
     text has none."""

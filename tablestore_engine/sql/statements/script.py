@@ -25,7 +25,7 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class QueriesInside(Statement):
-    """A statement of Spark's with queries in several places: bind each of ``pieces``, and run it.
+    """A statement of Spark's with several queries inside: bind each of ``pieces``, and run it.
 
     ``kind`` is SCRIPT (one with variables or control flow), SET VARIABLE, CREATE FUNCTION, CREATE TEMPORARY FUNCTION.
     """

@@ -1,4 +1,4 @@
-"""What a SQL text asks for: one frozen value per kind of statement.
+"""The request of a SQL text: one frozen value per kind of statement.
 
 Vocabulary: a field that ends in ``_sql`` is the user's own text, sliced and never re-generated; a
 ``TableName`` is a database, or None for the current one, and a name; every statement keeps its whole

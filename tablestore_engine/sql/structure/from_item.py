@@ -11,8 +11,8 @@ from typing import Final
 
 from tablestore_engine.sql.structure.structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.text.cursor import literal_at
-from tablestore_engine.sql.text.hints import option_hint
 from tablestore_engine.sql.text.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
+from tablestore_engine.sql.text.query_hints import option_hint
 
 Ctes = Mapping[str, Cte]
 

@@ -29,7 +29,7 @@ class Cursor:
         self.text = text
         self.tokens = tokenize(text) if tokens is None else tokens
         self.i = 0
-        self.read_hints: set[int] = set()  # offsets of the hints that were understood
+        self.read_query_hints: set[int] = set()  # offsets of the query hints that were understood
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -187,10 +187,8 @@ class Cursor:
             raise self.error(f"Expected {what}")
         start, self.i = self.i, len(self.tokens) - 1
         last = self.tokens[self.i - 1].end
-        hint = next(
-            (at + len(one) for at, one in comments(self.text, last, self.token.start) if one[:3] == "/*+"), last
-        )
-        return self.text[self.tokens[start].start : hint]
+        hints = (at + len(one) for at, one in comments(self.text, last, self.token.start) if one[:3] == "/*+")
+        return self.text[self.tokens[start].start : next(hints, last)]
 
     def until(self, *keys: str, what: str = "an expression") -> str:
         """The text of an expression up to one of the keys, at this level of brackets and outside of CASE, or to

@@ -1,4 +1,4 @@
-"""DEFAULT in the text of statements: as a clause of a column, and as a value in the place of a value."""
+"""DEFAULT in the text of statements: as a clause of a column, and as a value."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _plain(value: Constant) -> str:
 
 
 def with_default_values(query_sql: str, names: Sequence[str], default_of: Callable[[str], str]) -> str:
-    """The text of a query with each DEFAULT that is a value replaced by the default of the column in that place.
+    """The text of a query with each DEFAULT that is a value replaced by the default of its column.
 
     A value is one of VALUES, or an item of a SELECT that gives the rows, also where UNION and its kin join several.
     `names` are the columns that the query fills, in order. Any other query is unchanged.
@@ -127,7 +127,7 @@ def _default_items(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, T
             star = star or tokens[i - 1].key in ("SELECT", "ALL", "DISTINCT", ",", ".")
         elif tokens[i].key == "DEFAULT" and _is_item(tokens, i):
             if star:
-                raise SqlError("DEFAULT after * is not supported.", hint="List the columns in place of the star.")
+                raise SqlError("DEFAULT after * is not supported.", hint="List the columns instead of the star.")
             yield column, tokens[i]
 
 

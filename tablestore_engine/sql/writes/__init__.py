@@ -1,4 +1,4 @@
-"""What the front door writes without a statement: DataFrames, and streams of them.
+"""Writes of the front door without a statement: DataFrames, and streams of them.
 
 Knows `rows` and what lies below it.
 """

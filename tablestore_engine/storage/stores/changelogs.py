@@ -28,7 +28,7 @@ class ChangelogStore:
         return sorted(one for one in found if one is not None)
 
     def load(self, snapshot_id: int) -> Snapshot | None:
-        """What is kept of a snapshot; None where that is nothing. Raises CorruptMetadataError."""
+        """The kept record of a snapshot; None where there is none. Raises CorruptMetadataError."""
         path = self._paths.changelog(snapshot_id)
         try:
             return Snapshot.from_json(self._io.read(path))

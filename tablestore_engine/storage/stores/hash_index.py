@@ -1,6 +1,6 @@
 """HASH index files: the hashes of the keys of one dynamic bucket, as big-endian 32-bit integers one after the other.
 
-Invariant: what is written here is sorted and holds a hash once. Other writers sort nothing, so reading sorts.
+Invariant: a file that is written here is sorted and holds a hash once. Other writers sort nothing, so reading sorts.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class ManifestStore:
 def describe_manifest(
     name: str, size: int, entries: Sequence[ManifestEntry], partition_types: Sequence[DataType]
 ) -> ManifestFileMeta:
-    """What a manifest list says about a manifest of these entries: counts and bounds."""
+    """The summary in a manifest list of a manifest of these entries: counts and bounds."""
     buckets = [one.bucket for one in entries]
     levels = [one.file.level for one in entries]
     added = sum(one.kind == FileKind.ADD for one in entries)

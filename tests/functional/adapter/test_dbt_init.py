@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def install(packages):
-    """Puts this adapter into the folder of dbt's adapters, like pip: `dbt init` offers only adapters that it finds there.
+    """Puts this adapter into the folder of dbt's adapters, like pip: `dbt init` offers only adapters that it finds.
 
     From a clone that is installed as editable it would not be offered, nor be named by `dbt --version`.
     """

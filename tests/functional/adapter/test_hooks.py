@@ -140,9 +140,17 @@ class TestPrePostRunHooks(BasePrePostRunHooks):
                 "create table {{ target.schema }}.end_hook_order_test ( id int )",
                 "drop table {{ target.schema }}.end_hook_order_test",
                 "create table {{ target.schema }}.schemas ( schema string )",
-                "insert into {{ target.schema }}.schemas (schema) values {% for schema in schemas %}( '{{ schema }}' ){% if not loop.last %},{% endif %}{% endfor %}",
+                (
+                    "insert into {{ target.schema }}.schemas (schema) values "
+                    "{% for schema in schemas %}( '{{ schema }}' ){% if not loop.last %},{% endif %}{% endfor %}"
+                ),
                 "create table {{ target.schema }}.db_schemas ( db string, schema string )",
-                "insert into {{ target.schema }}.db_schemas (db, schema) values {% for db, schema in database_schemas %}( {{ \"'\" ~ db ~ \"'\" if db else 'null' }}, '{{ schema }}' ){% if not loop.last %},{% endif %}{% endfor %}",
+                (
+                    "insert into {{ target.schema }}.db_schemas (db, schema) values "
+                    "{% for db, schema in database_schemas %}"
+                    "( {{ \"'\" ~ db ~ \"'\" if db else 'null' }}, '{{ schema }}' )"
+                    "{% if not loop.last %},{% endif %}{% endfor %}"
+                ),
             ],
             "seeds": {"quote_columns": False},
         }

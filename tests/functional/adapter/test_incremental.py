@@ -68,7 +68,7 @@ select id, cast(at as date) as day, at from values
   (1, timestamp_ntz'2020-01-01 00:00:00'), (2, timestamp_ntz'2020-01-01 23:30:00'),
   (3, timestamp_ntz'2020-01-02 00:00:00'), (4, timestamp_ntz'2020-01-02 08:00:00'),
   (5, timestamp_ntz'2020-01-02 20:00:00'), (6, timestamp_ntz'2020-01-03 01:00:00') as t(id, at)
-where id <> {{{{ var('gone', 0) }}}}
+where id <> {{{{ var('removed', 0) }}}}
 """
 
     @pytest.fixture(scope="class")
@@ -82,7 +82,7 @@ where id <> {{{{ var('gone', 0) }}}}
     def test_each_row_occurs_once(self, project):
         for deleted in (0, 4):
             with patch_microbatch_end_time("2020-01-04 00:00:00"):
-                run_dbt(["run", "--vars", f"gone: {deleted}"])
+                run_dbt(["run", "--vars", f"removed: {deleted}"])
             for name in ("plain_day", "plain_at", "keyed_day", "keyed_at"):
                 found = project.run_sql(f"select id, zone from {project.test_schema}.{name} order by id", fetch="all")
                 expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != deleted]

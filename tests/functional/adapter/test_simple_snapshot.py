@@ -26,18 +26,8 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
 from support.sparkish import Sparkish, sparkish
 
 
-class AddsColumn:
-    """Columns have no default values."""
-
-    @pytest.fixture(scope="class")
-    def source_alter_sql(self):
-        return "alter table {schema}.src_customers add column dummy_column string"
-
-
 class TestSimpleSnapshot(BaseSimpleSnapshot):
-    def add_fact_column(self, column=None, definition=None):
-        """Columns have no default values."""
-        super().add_fact_column(column, definition.replace(" default null", ""))
+    pass
 
 
 class TestSnapshotCheck(BaseSnapshotCheck):
@@ -62,19 +52,19 @@ class TestSnapshotNewRecordDbtValidToCurrent(Sparkish, BaseSnapshotNewRecordDbtV
         return {"snapshot.sql": sparkish(simple_snapshot_actual_sql)}
 
 
-class TestSnapshotEphemeralHardDeletes(AddsColumn, Sparkish, BaseSnapshotEphemeralHardDeletes):
+class TestSnapshotEphemeralHardDeletes(Sparkish, BaseSnapshotEphemeralHardDeletes):
     pass
 
 
-class TestSnapshotNewColumnTimestampStrategy(AddsColumn, Sparkish, BaseSnapshotNewColumnTimestampStrategy):
+class TestSnapshotNewColumnTimestampStrategy(Sparkish, BaseSnapshotNewColumnTimestampStrategy):
     pass
 
 
-class TestSnapshotNewColumnSpecificCheckCols(AddsColumn, Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
+class TestSnapshotNewColumnSpecificCheckCols(Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
 
-class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColumnWithDeletes):
+class TestSnapshotNewColumnWithDeletes(Sparkish, BaseSnapshotNewColumnWithDeletes):
     pass
 
 
@@ -105,7 +95,10 @@ class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
     def in_order(self, monkeypatch):
         """The suite expects rows in the order in which they came; a table has no order."""
         ask = various_configs.run_sql_with_adapter
-        numbered = "(select *, row_number() over (partition by id order by test_valid_from) as n from {schema}.snapshot_actual)"
+        numbered = (
+            "(select *, row_number() over (partition by id order by test_valid_from) as n "
+            "from {schema}.snapshot_actual)"
+        )
 
         def in_order(adapter, sql, fetch):
             return ask(adapter, sql.replace("{schema}.snapshot_actual", numbered) + " order by n, id", fetch)

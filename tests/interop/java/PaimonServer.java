@@ -54,13 +54,13 @@ import org.apache.paimon.utils.Pair;
  *
  * <pre>
  *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types;
- *                                    in place of a snapshot any option of a scan, such as scan.tag-name=t
+ *                                    instead of a snapshot any option of a scan, such as scan.tag-name=t
  *   audit    path  out  [snapshot]   the same of the table's audit log
- *   create   path  columns  keys  partitions  options   lists separated by commas, options (k=v) by the character 1; columns
- *                                    as name TYPE
+ *   create   path  columns  keys  partitions  options
+ *                                    lists separated by commas, options (k=v) by the character 1; columns as name TYPE
  *   compact  path  [option]          full compaction of every bucket
- *   remove   path  from              deletes rows of a table without a key, by deletion vectors: those whose first column
- *                                    has a value that some row of the table `from` has there
+ *   remove   path  from              deletes rows of a table without a key, by deletion vectors: those whose first
+ *                                    column has a value that some row of the table `from` has there
  *   copy     path  from  [option]    writes all rows of the table `from` into the table `path`
  *   delete   path  from              deletes the keys of all rows of the table `from` from the table `path`
  *   expire   path  count             leaves so many snapshots; says how many went

@@ -27,7 +27,7 @@ import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
 
-/** Deletes rows of tables without a key as Spark and Flink do: by a deletion vector for each file that has some of them. */
+/** Deletes rows of tables without a key as Spark and Flink do: by a deletion vector for each file with some of them. */
 public final class RowRemover {
     private RowRemover() {}
 
@@ -43,7 +43,7 @@ public final class RowRemover {
         boolean wide = table.coreOptions().deletionVectorBitmap64();
         IndexFileHandler indexes = table.store().newIndexFileHandler();
         Snapshot latest = table.snapshotManager().latestSnapshot();
-        Map<String, BaseAppendDeleteFileMaintainer> places = new HashMap<>();
+        Map<String, BaseAppendDeleteFileMaintainer> maintainers = new HashMap<>();
         ReadBuilder builder = table.newReadBuilder();
         long count = 0;
         for (Split split : builder.newScan().plan().splits()) {
@@ -65,23 +65,24 @@ public final class RowRemover {
                 }
             }
             boolean bucketed = table.bucketMode() != BucketMode.BUCKET_UNAWARE;
-            BaseAppendDeleteFileMaintainer place = places.computeIfAbsent(
+            BaseAppendDeleteFileMaintainer maintainer = maintainers.computeIfAbsent(
                     data.partition().hashCode() + "/" + data.bucket(),
                     key -> bucketed
                             ? BaseAppendDeleteFileMaintainer.forBucketedAppend(
                                     indexes, latest, data.partition(), data.bucket())
                             : BaseAppendDeleteFileMaintainer.forUnawareAppend(indexes, latest, data.partition()));
-            found.forEach(place::notifyNewDeletionVector);
+            found.forEach(maintainer::notifyNewDeletionVector);
         }
         List<CommitMessage> messages = new ArrayList<>();
-        for (BaseAppendDeleteFileMaintainer place : places.values()) {
+        for (BaseAppendDeleteFileMaintainer maintainer : maintainers.values()) {
             List<IndexFileMeta> added = new ArrayList<>();
-            List<IndexFileMeta> gone = new ArrayList<>();
-            for (IndexManifestEntry entry : place.persist()) {
-                (entry.kind() == FileKind.ADD ? added : gone).add(entry.indexFile());
+            List<IndexFileMeta> removed = new ArrayList<>();
+            for (IndexManifestEntry entry : maintainer.persist()) {
+                (entry.kind() == FileKind.ADD ? added : removed).add(entry.indexFile());
             }
-            messages.add(new CommitMessageImpl(place.getPartition(), place.getBucket(), table.coreOptions().bucket(),
-                    new DataIncrement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), added, gone),
+            messages.add(new CommitMessageImpl(
+                    maintainer.getPartition(), maintainer.getBucket(), table.coreOptions().bucket(),
+                    new DataIncrement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), added, removed),
                     CompactIncrement.emptyIncrement()));
         }
         try (BatchTableCommit commit = table.newBatchWriteBuilder().newCommit()) {

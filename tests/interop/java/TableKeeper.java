@@ -159,6 +159,7 @@ public final class TableKeeper {
 
     private static DataType type(String text) throws Exception {
         ObjectMapper mapper = new ObjectMapper();
-        return DataTypeJsonParser.parseDataType(text.startsWith("{") ? mapper.readTree(text) : mapper.valueToTree(text));
+        return DataTypeJsonParser.parseDataType(
+                text.startsWith("{") ? mapper.readTree(text) : mapper.valueToTree(text));
     }
 }

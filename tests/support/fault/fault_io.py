@@ -76,7 +76,7 @@ class FaultInjectingFileIO:
         if fault is None:
             return action()
         if self.struck and fault.lasting:
-            raise StorageError(path, "injected: the storage is gone")
+            raise StorageError(path, "injected: the storage is lost")
         if name != fault.step:
             return action()
         if fault.when == "before":
@@ -93,7 +93,7 @@ class FaultInjectingFileIO:
 
     def _look(self, path):
         if self.struck and self.fault.lasting:
-            raise StorageError(path, "injected: the storage is gone")
+            raise StorageError(path, "injected: the storage is lost")
 
     def write(self, path, data):
         self._step("write", path, lambda: self.inner.write(path, data))

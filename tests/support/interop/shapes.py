@@ -27,8 +27,8 @@ def _utc(*parts: int) -> datetime:
 
 
 _TEXTS = (
-    "", " ", "a", "A", "aa", "b", "seven77", "eight888", "a much longer text, which stands in the tail of a row",
-    "a much longer text, which stands in the tail of a row too", "é", "ß", "日本語", "\uffff", "\U0001f600", "\U0001f601x",  # noqa: E501
+    "", " ", "a", "A", "aa", "b", "seven77", "eight888", "a much longer text, which is in the tail of a row",
+    "a much longer text, which is in the tail of a row too", "é", "ß", "日本語", "\uffff", "\U0001f600", "\U0001f601x",
     "tab\tnew\nline", "quote'\"\\", "0", "-1", "null", "%", "a/b",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from support.tables import arrow_rows, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.warehouse.build_record import BuildRecord, Process
+from tablestore_engine.metadata.warehouse.build_record import Process
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -87,18 +87,6 @@ def test_a_name_that_is_taken_stays_as_it_is(level, warehouse):
     assert left(warehouse) == ["t"]
 
 
-@pytest.mark.parametrize(
-    ("running", "seen", "abandoned"),
-    [(True, None, False), (False, 10 * MINUTE, True), (None, None, True), (None, 9 * MINUTE, True),
-     (None, 9 * MINUTE + 1, False), (None, 10 * MINUTE, False)],
-)  # fmt: skip
-def test_when_an_owner_counts_as_dead(running, seen, abandoned):
-    """By its process where that can be seen, else by its lease of a minute."""
-    record = BuildRecord("b", "default", "t", Process("here", 1, 2), "u", 1, 8 * MINUTE, MINUTE)
-    assert record.is_abandoned(running, seen, 10 * MINUTE + (seen == 9 * MINUTE)) is abandoned
-    assert BuildRecord.from_json(record.to_json()) == record
-
-
 def test_a_process_is_known_by_its_start_too():
     me = this_process()
     if me.machine is None:
@@ -162,7 +150,7 @@ def test_rows_that_others_committed_are_never_dropped(warehouse, caplog):
     assert "others have written to it" in caplog.text
 
 
-def test_an_owner_that_could_not_drop_its_table_leaves_it_to_whoever_opens_the_catalog(warehouse, monkeypatch):
+def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(warehouse, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("tablestore_engine.catalog.builds._remove", lambda *_, **__: fail())
         with pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.json_values import from_base64
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 
 ROW = pa.schema([("id", pa.int32()), ("name", pa.string()), ("price", pa.decimal128(10, 2))])
 WANTED = Wanted(ROW, keys=("id",))
@@ -25,7 +25,7 @@ def rows(found):
     return [(NAMES[kind], *row.values()) for kind, row in zip(found.kinds, found.rows.to_pylist(), strict=True)]
 
 
-def told(name, *messages, keys=None, wanted=WANTED):
+def decoded(name, *messages, keys=None, wanted=WANTED):
     values = [one if isinstance(one, bytes) or one is None else json.dumps(one).encode() for one in messages]
     return decode(name, values, keys or [None] * len(values), wanted)
 
@@ -72,19 +72,19 @@ MAXWELL = [
     ],
 )
 def test_each_format_tells_inserts_updates_and_deletes(name, messages):
-    found = told(name, *messages)
+    found = decoded(name, *messages)
     assert (rows(found), found.bad) == ([("+I", *A), ("+U", *B), ("-D", *B)], ())
     assert found.positions.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("name", "messages"), [("debezium-json", DEBEZIUM), ("ogg-json", OGG)])
 def test_a_table_without_key_gets_the_rows_before(name, messages):
-    found = told(name, *messages, wanted=Wanted(ROW, every_before=True))
+    found = decoded(name, *messages, wanted=Wanted(ROW, every_before=True))
     assert rows(found) == [("+I", *A), ("-U", *A), ("+U", *B), ("-D", *B)]
 
 
 def test_without_the_row_before_a_table_without_key_refuses():
-    found = told("maxwell-json", *MAXWELL, wanted=Wanted(ROW, every_before=True))
+    found = decoded("maxwell-json", *MAXWELL, wanted=Wanted(ROW, every_before=True))
     assert [kind for kind, *_ in rows(found)] == ["+I", "-D"]
     assert [(one.position, "whole row in 'old'" in one.reason) for one in found.bad] == [(1, True)]
 
@@ -97,8 +97,8 @@ def test_without_the_row_before_a_table_without_key_refuses():
         ("maxwell-json", {"data": row(2), "old": {"id": 1}, "type": "update"}),
     ],
 )
-def test_a_key_that_changes_leaves_its_old_place(name, message):
-    assert [(kind, number) for kind, number, *_ in rows(told(name, message))] == [("-U", 1), ("+U", 2)]
+def test_a_key_that_changes_leaves_no_row_behind(name, message):
+    assert [(kind, number) for kind, number, *_ in rows(decoded(name, message))] == [("-U", 1), ("+U", 2)]
 
 
 def test_several_rows_of_a_canal_message():
@@ -107,7 +107,7 @@ def test_several_rows_of_a_canal_message():
         "old": [{"name": "x"}, {"id": "2"}],
         "type": "UPDATE",
     }
-    found = told("canal-json", CANAL[0], message, CANAL[2])
+    found = decoded("canal-json", CANAL[0], message, CANAL[2])
     assert [(kind, number) for kind, number, *_ in rows(found)] == [
         ("+I", 1), ("+U", 1), ("-U", 2), ("+U", 3), ("-D", 1),
     ]  # fmt: skip
@@ -115,15 +115,15 @@ def test_several_rows_of_a_canal_message():
 
 
 def test_plain_json_inserts_and_with_a_key_replaces_and_deletes():
-    assert rows(told("json", row(1), None, row(1, "b"))) == [("+I", *A), ("+I", *B)]
+    assert rows(decoded("json", row(1), None, row(1, "b"))) == [("+I", *A), ("+I", *B)]
     keys = [b'{"id":1}'] * 3
-    found = told("upsert-json", row(1), None, row(1, "b"), keys=keys)
+    found = decoded("upsert-json", row(1), None, row(1, "b"), keys=keys)
     assert rows(found) == [("+I", *A), ("-D", 1, None, None), ("+I", *B)]
-    assert [one.position for one in told("upsert-json", None, keys=[b"not json"]).bad] == [0]
+    assert [one.position for one in decoded("upsert-json", None, keys=[b"not json"]).bad] == [0]
 
 
 def test_bad_messages_say_why_and_the_others_are_read():
-    found = told(
+    found = decoded(
         "debezium-json",
         DEBEZIUM[0],
         b"{no json",
@@ -172,7 +172,7 @@ def test_bad_messages_say_why_and_the_others_are_read():
 )
 def test_values_by_type(kind, value, expected):
     schema = pa.schema([("id", pa.int32()), ("v", kind)])
-    found = told("json", {"id": 1, "v": value}, {"id": 2, "v": None}, {"id": 3}, wanted=Wanted(schema, ("id",)))
+    found = decoded("json", {"id": 1, "v": value}, {"id": 2, "v": None}, {"id": 3}, wanted=Wanted(schema, ("id",)))
     assert not found.bad
     first, *others = found.rows.column("v").to_pylist()
     assert str(first) == "nan" if expected is None else first == expected
@@ -184,11 +184,11 @@ def test_the_unit_of_a_number_does_not_depend_on_other_messages():
     values = [(50_000_000_000_000, 30_000_000), (1_709_168_523_000_004, 86_399_000_000), (1_709_168_523_000, 1000)]
     lines = [{"id": n, "at": at, "t": t} for n, (at, t) in enumerate(values)]
     wanted = Wanted(schema, ("id",))
-    alone = [told("json", one, wanted=wanted).rows.to_pylist()[0] for one in lines]
-    assert told("json", *lines, wanted=wanted).rows.to_pylist() == alone
+    alone = [decoded("json", one, wanted=wanted).rows.to_pylist()[0] for one in lines]
+    assert decoded("json", *lines, wanted=wanted).rows.to_pylist() == alone
     assert [one["t"].isoformat() for one in alone] == ["08:20:00", "23:59:59", "00:00:01"]
     assert [one["at"].year for one in alone] == [3554, 2024, 2024]
-    assert told("json", {"id": 1, "t": -5}, wanted=wanted).bad[0].reason == "-5 is no time of day"
+    assert decoded("json", {"id": 1, "t": -5}, wanted=wanted).bad[0].reason == "-5 is no time of day"
 
 
 @pytest.mark.parametrize("name", ["x", 5])
@@ -199,14 +199,14 @@ def test_the_schema_of_a_debezium_message_names_the_units(name):
     row = {"id": 1, "at": 50_000_000_000_000, "T": 30_000_000, "name": name}
     columns = [("id", pa.int32()), ("at", pa.timestamp("us")), ("t", pa.time32("ms")), ("name", pa.string())]
     lines = [{"schema": schema, "payload": {"after": one, "op": "c"}} for one in ({**row, "id": 2, "name": "x"}, row)]
-    found = told("debezium-json", *lines, wanted=Wanted(pa.schema(columns), ("id",))).rows
+    found = decoded("debezium-json", *lines, wanted=Wanted(pa.schema(columns), ("id",))).rows
     assert found.column("at").to_pylist() == [dt.datetime(1971, 8, 2, 16, 53, 20)] * 2
     assert found.column("t").to_pylist() == [dt.time(0, 0, 30)] * 2
 
 
 def test_names_of_columns_may_have_other_cases():
-    assert rows(told("json", {"ID": 1, "Name": "a", "PRICE": 1.5})) == [("+I", *A)]
-    assert rows(told("ogg-json", {"after": {"ID": 1, "NAME": "a", "PRICE": 1.5}, "op_type": "I"})) == [("+I", *A)]
+    assert rows(decoded("json", {"ID": 1, "Name": "a", "PRICE": 1.5})) == [("+I", *A)]
+    assert rows(decoded("ogg-json", {"after": {"ID": 1, "NAME": "a", "PRICE": 1.5}, "op_type": "I"})) == [("+I", *A)]
 
 
 @pytest.mark.parametrize(
@@ -220,10 +220,10 @@ def test_names_of_columns_may_have_other_cases():
 def test_names_in_other_cases_lose_no_value_of_any_message(messages):
     wanted = Wanted(pa.schema([("id", pa.int32()), ("name", pa.string()), ("ok", pa.bool_())]), ("id",))
     for found in (
-        told("json", *messages, wanted=wanted),
-        told("debezium-json", *({"after": one, "op": "c"} for one in messages), wanted=wanted),
-        told("debezium-json", *({"payload": {"after": one, "op": "c"}} for one in messages), wanted=wanted),
-        told("canal-json", *({"data": [one], "type": "INSERT"} for one in messages), wanted=wanted),
+        decoded("json", *messages, wanted=wanted),
+        decoded("debezium-json", *({"after": one, "op": "c"} for one in messages), wanted=wanted),
+        decoded("debezium-json", *({"payload": {"after": one, "op": "c"}} for one in messages), wanted=wanted),
+        decoded("canal-json", *({"data": [one], "type": "INSERT"} for one in messages), wanted=wanted),
     ):
         assert not found.bad
         assert [one["name"] for one in found.rows.to_pylist()] == ["a", "5"]
@@ -231,7 +231,7 @@ def test_names_in_other_cases_lose_no_value_of_any_message(messages):
 
 
 def test_names_may_change_their_case_late():
-    found = told("json", *({"id": n, "name" if n < 200 else "Name": "a"} for n in range(400)))
+    found = decoded("json", *({"id": n, "name" if n < 200 else "Name": "a"} for n in range(400)))
     assert found.rows.column("name").null_count == 0
 
 
@@ -240,7 +240,7 @@ def test_names_in_other_cases_count_in_structs_and_next_to_maps(map_too):
     kinds = [("id", pa.int32()), ("s", pa.struct({"x": pa.int32(), "y": pa.string()}))]
     schema = pa.schema([*kinds, ("m", pa.map_(pa.string(), pa.int32()))] if map_too else kinds)
     messages = [{"ID": n, "S": {"X": n, "Y": y}, "M": {"k": n}} for n, y in ((1, "a"), (2, "b"), (3, 7))]
-    found = told("json", *messages, wanted=Wanted(schema, ("id",)))
+    found = decoded("json", *messages, wanted=Wanted(schema, ("id",)))
     expected = [{"id": n, "s": {"x": n, "y": y}} for n, y in ((1, "a"), (2, "b"), (3, "7"))]
     assert found.rows.select(["id", "s"]).to_pylist() == expected
     assert not map_too or found.rows.column("m").to_pylist() == [[("k", 1)], [("k", 2)], [("k", 3)]]
@@ -255,10 +255,10 @@ def test_new_columns_are_named_with_their_types(name):
         "maxwell-json": {"data": new, "type": "insert"},
         "canal-json": {"data": [new], "type": "INSERT"},
     }[name]
-    found = told(name, message, wanted=Wanted(ROW, ("id",), new_columns=True))
+    found = decoded(name, message, wanted=Wanted(ROW, ("id",), new_columns=True))
     assert rows(found) == [("+I", *A)]
     assert dict(found.new_columns) == {"more": pa.int64(), "note": pa.string()}
-    assert told(name, message).new_columns == {}
+    assert decoded(name, message).new_columns == {}
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_few_messages_are_parsed_one_by_one_and_none_twice(monkeypatch, kind, va
     read, loads = pa.json.read_json, json.loads
     monkeypatch.setattr(pa.json, "read_json", lambda *given, **more: together.append(1) or read(*given, **more))
     monkeypatch.setattr(json, "loads", lambda *given, **more: (alone.append(more), loads(*given, **more))[1])
-    found = told("json", *lines, wanted=Wanted(pa.schema([("id", pa.int32()), ("v", kind)]), ("id",)))
+    found = decoded("json", *lines, wanted=Wanted(pa.schema([("id", pa.int32()), ("v", kind)]), ("id",)))
     assert found.rows.num_rows == 4096 and not found.bad
     assert sum(bool(one) for one in alone) == parsed, "without the samples"
     assert len(together) <= parses, "halves of halves, down to a few"
@@ -289,7 +289,7 @@ def test_few_messages_are_parsed_one_by_one_and_none_twice(monkeypatch, kind, va
 def test_a_text_that_is_no_unicode_is_bad_by_itself():
     wanted = Wanted(pa.schema([("id", pa.int32()), ("m", pa.map_(pa.string(), pa.int8()))]), ("id",))
     lines = [b'{"id": %d, "m": {"%s": 1}}' % (n, rb"\ud800" if n == 5 else b"a") for n in range(9)]
-    found = told("json", *lines, b"{", b'{"id": 10, "m": {"a": 300}}', wanted=wanted)
+    found = decoded("json", *lines, b"{", b'{"id": 10, "m": {"a": 300}}', wanted=wanted)
     assert sorted(one.position for one in found.bad) == [5, 9, 10]
     assert found.rows.column("id").to_pylist() == [0, 1, 2, 3, 4, 6, 7, 8]
 
@@ -307,7 +307,7 @@ def test_what_a_log_publishes_is_read_again():
     }
     table = pa.table(values)
     log = LogSettings("t", "", primary_keys=("id",))
-    (part,) = messages_of(RowChanges(table, np.zeros(2, np.int8)), log)
+    (part,) = messages_of(ChangelogRows(table, np.zeros(2, np.int8)), log)
     found = decode("debezium-json", texts_as_bytes(part.values), [None, None], Wanted(table.schema, ("id",)))
     assert not found.bad
     assert found.rows.to_pylist() == table.to_pylist()
@@ -327,4 +327,4 @@ def test_base64_of_slices():
 def test_there_are_six_formats():
     assert set(FORMATS) == {"debezium-json", "canal-json", "maxwell-json", "ogg-json", "json", "upsert-json"}
     for name in FORMATS:
-        assert told(name).rows.num_rows == 0
+        assert decoded(name).rows.num_rows == 0

@@ -12,7 +12,7 @@ import pytest
 from tablestore_engine.log import envelope
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.row_changes import RowChanges
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.schema.types.types import DataField, parse_type
 
@@ -23,10 +23,10 @@ CHANGES = [(0, 1, "a"), (1, 2, "b"), (2, 2, "c"), (3, 3, "d"), (0, 4, "e"), (1, 
 def changes_of(changes):
     kinds, ids, texts = zip(*changes, strict=True)
     rows = pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array(texts)})
-    return RowChanges(rows, np.array(kinds, np.int8))
+    return ChangelogRows(rows, np.array(kinds, np.int8))
 
 
-def told(log, changes=CHANGES):
+def rendered(log, changes=CHANGES):
     found = []
     for part in messages_of(changes_of(changes), log):
         keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(part.values)
@@ -42,7 +42,7 @@ def row(number, text):
 
 
 def test_all_tells_the_rows_before():
-    assert told(LOG) == [
+    assert rendered(LOG) == [
         ({"id": 1}, "c", None, row(1, "a")),
         ({"id": 2}, "u", row(2, "b"), row(2, "c")),
         ({"id": 3}, "d", row(3, "d"), None),
@@ -52,7 +52,7 @@ def test_all_tells_the_rows_before():
 
 
 def test_upsert_tells_the_new_rows_only():
-    assert told(replace(LOG, sends_before=False)) == [
+    assert rendered(replace(LOG, sends_before=False)) == [
         ({"id": 1}, "c", None, row(1, "a")),
         ({"id": 2}, "c", None, row(2, "c")),
         ({"id": 3}, "d", row(3, "d"), None),
@@ -62,21 +62,21 @@ def test_upsert_tells_the_new_rows_only():
 
 
 def test_without_a_key_messages_have_none():
-    assert told(replace(LOG, primary_keys=()))[0] == (None, "c", None, row(1, "a"))
+    assert rendered(replace(LOG, primary_keys=()))[0] == (None, "c", None, row(1, "a"))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_the_rows_of_an_update_stay_together(monkeypatch, size):
-    expected = told(LOG)
+    expected = rendered(LOG)
     monkeypatch.setattr(envelope, "ROWS_AT_ONCE", size)
-    assert told(LOG) == expected
-    assert told(replace(LOG, sends_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
+    assert rendered(LOG) == expected
+    assert rendered(replace(LOG, sends_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
 
 
 def test_few_wide_rows_are_a_part(monkeypatch):
-    expected = told(LOG)
+    expected = rendered(LOG)
     monkeypatch.setattr(envelope, "_BYTES_AT_ONCE", 1)
-    assert told(LOG) == expected
+    assert rendered(LOG) == expected
     assert len(list(messages_of(changes_of(CHANGES), LOG))) == 5
 
 

@@ -38,7 +38,7 @@ def test_what_is_persisted_comes_back():
     assert CompactionPlan.from_json(PLAN.to_json()) == PLAN
     claim = Claim("host-1", "id", 5, 6)
     assert Claim.from_json(claim.to_json()) == claim
-    outcome = Outcome(PlanState.CANCELLED, 5, None, "File ü is gone.")
+    outcome = Outcome(PlanState.CANCELLED, 5, None, "File ü is missing.")
     assert Outcome.from_json(PlanState.CANCELLED, outcome.to_json()) == outcome
 
 

@@ -183,6 +183,11 @@ def test_values_of_single_columns_are_found_by_column():
         ("tag.default-time-retainned", "tag.default-time-retained"),
         ("lookup.asynk", "lookup.async"),
         ("parquet.enable.dictionery", "parquet.enable.dictionary"),
+        ("snapshottime-retained", "snapshot.time-retained"),
+        ("parquet.compresion", "parquet.compression"),
+        ("orc.compres", "orc.compress"),
+        ("orc.stripe.sise", "orc.stripe.size"),
+        ("avro.codek", "avro.codec"),
         ("partial-update.remove-record-on-delet", "partial-update.remove-record-on-delete"),
     ],
 )
@@ -192,6 +197,7 @@ def test_unknown_key_says_what_was_meant(key, near):
 
 @pytest.mark.parametrize(
     "key", ["owner", "owners", "team", "delta.x", "delta.autoOptimize.optimizeWrite", "parquet.block.size", "tag.owner",
+            "parquet.bloom.filter.enabled#v", "orc.row.index.stride", "orc.from.a.later.version",
             "write.metadata.previous-versions-max", "commit.retry.num-retries", "qqqqqqqq", "from.the.future"]
 )  # fmt: skip
 def test_a_property_that_is_no_misspelt_option_is_kept(key):

@@ -42,7 +42,7 @@ class _Run:
 
 
 class ModelChanges:
-    """What the models of one dbt command read of other tables."""
+    """The changes of other tables that the models of one dbt command read."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -108,7 +108,7 @@ class ModelChanges:
         return positions_of(self._table(this).latest_snapshot())
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
-        """What the statement that writes the rows of a model uses, unless its sources have nothing new."""
+        """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""
         run = self._runs.get(model)
         return tuple(c for c in run.consumed.values() if c.before != c.after) if run else ()
 

@@ -27,7 +27,7 @@ from tablestore_engine.sql.types.types import parse_sql_type
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
 
 WIDEN = "widen"
-"""What snapshots do: new columns and fields are added, and types change that lose no value."""
+"""The mode of snapshots: new columns and fields are added, and types change that lose no value."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class SchemaChange:
         return "; ".join(parts)
 
     def done(self, mode: str) -> str:
-        """What a mode changes in the table, for the console: `renamed a to b, added c, dropped d, e is bigint`."""
+        """The changes that a mode makes, for the console: `renamed a to b, added c, dropped d, e is bigint`."""
         parts = [f"renamed {one.text}" for one in self.renamed]
         for change in self.column_changes(mode):
             if isinstance(change, AddColumn):

@@ -42,7 +42,7 @@ class SeedColumn:
 def columns_of(
     table: agate.Table, column_types: Mapping[str, str], inferred: Callable[[agate.Table, int], str | None]
 ) -> list[SeedColumn]:
-    """The seed's columns. column_types: the configured types by column name, used in place of the inferred ones."""
+    """The seed's columns. column_types: the configured types by column name, used instead of the inferred ones."""
     import agate
 
     columns = []

@@ -1,4 +1,4 @@
-"""Enforced contracts: constraints are checked while the table is written, so a bad row leaves the old table in place.
+"""Enforced contracts: constraints are checked while the table is written, so a bad row leaves the old table as it was.
 
 A NOT NULL column fails at its first null, a CHECK at the first row for which it is false. Both are expressions that
 Spark evaluates during the write. A primary key constraint becomes the table's primary key.

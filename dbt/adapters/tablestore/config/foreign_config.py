@@ -75,7 +75,8 @@ _FOREIGN_PARTITIONS = ("partitioned_by", "partition_key")
 
 _FOREIGN_PROPERTIES = re.compile(
     r"(delta\w*|hoodie|hudi|iceberg|external|write|read|parquet|orc|avro|history|hive|spark|pipelines)\..*"
-    r"|commit\.(retry|manifest|status-check).*|format-version|transactional\w*|auto\.purge|classification|primaryKey|preCombineField"
+    r"|commit\.(retry|manifest|status-check).*|format-version|transactional\w*|auto\.purge|classification"
+    r"|primaryKey|preCombineField"
 )
 
 _PARTITION_NOTICE = (

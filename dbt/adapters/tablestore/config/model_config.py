@@ -1,7 +1,7 @@
-"""The config keys of a model: which there are, and what a single one of them says.
+"""The config keys of a model: which there are, and the meaning of each by itself.
 
-`TableStoreConfig` declares them to dbt. A key that is misspelt is reported with the nearest correct one. What all of
-them together make of a table is in `table_layout`.
+`TableStoreConfig` declares them to dbt. A key that is misspelt is reported with the nearest correct one. `table_layout`
+makes the layout of a table from all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOSE_KEY_HINT = (
     "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may occur twice, "
     "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
 )
-"""What to do about rows whose key is null or occurs twice, if the key comes from `unique_key`."""
+"""The advice for rows whose key is null or occurs twice, if the key comes from `unique_key`."""
 
 CHANGELOG = "changelog"
 KEY_STRATEGIES = ("upsert", "merge", CHANGELOG)

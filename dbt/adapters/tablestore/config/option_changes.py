@@ -1,7 +1,7 @@
 """The options to change when a model's config no longer matches the options of its existing table.
 
 A table remembers in its property `dbt.options` which options a model set and to what, as JSON. Invariant: an option
-that the model no longer names is reset only if it still has the value that dbt gave it; what others set stays.
+that the model no longer names is reset only if it still has the value that dbt gave it; options that others set stay.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class OptionChanges:
 
     @property
     def text(self) -> str:
-        """What changed, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
+        """The changes, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
         parts = [f"set {key} = {text}" for key, text in self.to_set.items()]
         return ", ".join([*parts, *(f"reset {key}" for key in self.to_reset)])
 
 
 def remembered(options: Mapping[str, str]) -> str:
-    """What a table remembers of the options that a model sets: those that may change; empty when there are none."""
+    """The options set by a model that its table remembers: those that may change; empty when there are none."""
     changeable = {key: text for key, text in options.items() if key != DBT_OPTIONS and not _is_fixed(key)}
     return json.dumps(changeable, sort_keys=True) if changeable else ""
 

@@ -30,7 +30,7 @@ class TableStoreCredentials(Credentials):
 
     warehouse: the folder that holds the schemas. It is local; a relative path starts at the dbt project.
     master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
-    remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
+    remote: a Spark Connect address (`sc://host:15002`) to use instead of a master.
     session: `own` (the default), a Spark in this process, or `shared`, one that later processes find again.
     session_idle_minutes: how long a shared Spark stays when no process uses it.
     spark_config: Spark settings of the session, set when it starts, and `table-storage.<option>` for new tables.

@@ -1,4 +1,4 @@
-"""What a statement does to the session that it runs in."""
+"""Effects of a statement on the session that it runs in."""
 
 from __future__ import annotations
 

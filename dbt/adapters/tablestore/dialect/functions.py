@@ -66,7 +66,7 @@ def _is_fraction(node: exp.Expr) -> bool:
 
 
 def _found_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """What a pattern matches, or null. Spark's REGEXP_EXTRACT gives an empty text for no match, and wants a group."""
+    """The match of a pattern, or null. Spark's REGEXP_EXTRACT gives an empty text for no match, and wants a group."""
     if dialect == "databricks":
         return None
     if node.args.get("position") or node.args.get("occurrence"):

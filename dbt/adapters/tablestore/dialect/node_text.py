@@ -45,7 +45,7 @@ def _translated_cte(text: str, dialect: str | None) -> str:
 
 
 def _without_with(before: str) -> str:
-    """What precedes the CTEs, without the WITH that dbt wrote for them."""
+    """The text before the CTEs, without the WITH that dbt wrote for them."""
     return re.sub(r"with\s*$", "", before, flags=re.IGNORECASE)
 
 

@@ -75,14 +75,14 @@ def _fold(tree: exp.Expr) -> None:
 
 
 def _where(error: Any) -> str:
-    """The first place at which a text is not of its dialect: `line 3: select a b [c] d`."""
+    """The first position at which a text is not of its dialect: `line 3: select a b [c] d`."""
     if not error.errors:
         return str(error)
     first = error.errors[0]
     before = (first.get("start_context") or "")[-40:]
     after = (first.get("end_context") or "")[:20]
-    place = " ".join(f"{before}>>>{first.get('highlight') or ''}<<<{after}".split())
-    return f"{str(first.get('description')).rstrip('.')}, in line {first.get('line')}: {place}"
+    context = " ".join(f"{before}>>>{first.get('highlight') or ''}<<<{after}".split())
+    return f"{str(first.get('description')).rstrip('.')}, in line {first.get('line')}: {context}"
 
 
 def _refused(dialect: str, what: str) -> DbtRuntimeError:

@@ -1,4 +1,4 @@
-"""What dbt's relation cache and its catalog (`dbt docs`) are filled with: relations, their columns and statistics.
+"""The content of dbt's relation cache and its catalog (`dbt docs`): relations, their columns and statistics.
 
 Read from the engine's catalog, without SQL or Spark.
 
@@ -96,7 +96,7 @@ def _system_columns(catalog: Catalog, schema: str, name: str) -> list[TableStore
 
 
 def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
-    """What is known of a table or view; None when there is none of that name."""
+    """The metadata of a table or view; None when there is none of that name."""
     kind = catalog.object_kind(schema, name)
     columns = tuple(columns_of(catalog, schema, name))
     if kind is None:

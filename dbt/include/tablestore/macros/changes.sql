@@ -1,8 +1,8 @@
 {# Models that are computed from what changed in other tables, or from the messages of topics, each change once:
    `from {{ changes(ref('orders')) }}`, `from {{ kafka_changes(source('shop', 'orders')) }}`. #}
 
-{# The rows that changed in a table since this model last ran, with their `_row_kind`; all rows as `+I` when the model is
-   built anew. #}
+{# The rows that changed in a table since this model last ran, with their `_row_kind`; all rows as `+I` when the model
+   is built anew. #}
 {% macro changes(relation) -%}
   {%- if not execute -%}
     {{ return(relation) }}

@@ -1,8 +1,8 @@
 {# Maintenance of tables, by hand or on a schedule: dbt run-operation compact --args '{table: orders}'.
 
-   `table` is the name of a model, seed or snapshot, `source_name.table_name` for a source, or `schema.name`; in your own
-   macros it may also be a relation. Each macro runs one statement, reports what it did and renders as nothing, so it can
-   be used in a hook. A macro of the same name in a project takes precedence. #}
+   `table` is the name of a model, seed or snapshot, `source_name.table_name` for a source, or `schema.name`; in your
+   own macros it may also be a relation. Each macro runs one statement, reports what it did and renders as nothing, so
+   it can be used in a hook. A macro of the same name in a project takes precedence. #}
 
 {% macro compact(table, partitions=none) %}
   {% do tablestore_call('compact', table, {'partitions': partitions}) %}

@@ -1,4 +1,4 @@
--- One row per aircraft seen: who flew it last, and how much it flew.
+-- One row per aircraft seen: its last carrier, and how much it flew.
 
 select
     flights.tail_number,

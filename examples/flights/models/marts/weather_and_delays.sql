@@ -1,7 +1,7 @@
 -- Each hour of weather, with the flights that left more than an hour late in it, or have not left yet. An hour without
 -- delays has one row, with nulls: a left join.
 --
--- Nothing in these rows could be a key. What comes from the right side may be null; two flights of one carrier may be
+-- Nothing in these rows could be a key. The columns of the right side may be null; two flights of one carrier may be
 -- equally late, and then the row is there twice. And yet rows have to go: a quiet hour's when a flight is held up after
 -- all, a flight's when it is corrected or cancelled, and of two equal rows one.
 --

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_columns, in_places
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, all_columns, computed_columns
 from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import quoted_name, spark_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
@@ -107,7 +107,7 @@ def _view(database: str, name: str, view: View) -> Json:
 
 def _table(table: Table, partition: PartitionSpec) -> Json:
     schema, snapshot = table.schema, table.latest_snapshot()
-    columns = in_places([_column(one) for one in schema.fields], computed_columns(schema.options), _computed)
+    columns = all_columns([_column(one) for one in schema.fields], computed_columns(schema.options), _computed)
     described = _partition(table, partition) if partition else {"location": table.path, **_figures(table)}
     return {
         **_names(*table.identifier, columns),

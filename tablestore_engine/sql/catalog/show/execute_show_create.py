@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from tablestore_engine.catalog import View
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
+    all_columns,
     computed_columns,
-    in_places,
     other_options,
     watermark_of,
 )
@@ -34,7 +34,7 @@ def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> St
 def create_table_text(database: str, name: str, schema: TableSchema) -> str:
     """The CREATE TABLE of a schema."""
     stored = [declared_column(one, declared_default(one)) for one in schema.fields]
-    elements = in_places(stored, computed_columns(schema.options), _computed)
+    elements = all_columns(stored, computed_columns(schema.options), _computed)
     watermark = watermark_of(schema.options)
     if watermark is not None:
         elements.append(f"WATERMARK FOR {quoted_name(watermark.column)} AS {watermark.sql}")

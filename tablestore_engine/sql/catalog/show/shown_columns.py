@@ -1,4 +1,4 @@
-"""The columns of a table as statements show them: the stored ones, and the computed ones at their places."""
+"""The columns of a table as statements show them: the stored ones, and the computed ones at their indices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_columns, in_places
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, all_columns, computed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import spark_type
@@ -26,7 +26,7 @@ class ShownColumn:
 
     @property
     def description(self) -> str | None:
-        """What DESCRIBE shows as comment: of a computed column, its expression."""
+        """The comment that DESCRIBE shows: of a computed column, its expression."""
         return self.comment if self.computed_sql is None else f"AS {self.computed_sql}"
 
 
@@ -40,7 +40,7 @@ def shown_fields(fields: Iterable[DataField]) -> list[ShownColumn]:
 
 def shown_columns(schema: TableSchema) -> list[ShownColumn]:
     """All columns of a table."""
-    return in_places(shown_fields(schema.fields), computed_columns(schema.options), _computed)
+    return all_columns(shown_fields(schema.fields), computed_columns(schema.options), _computed)
 
 
 def columns_of(catalog: Catalog, database: str, name: str, kind: str) -> list[ShownColumn]:

@@ -1,4 +1,4 @@
-"""Seeds: values arrive as they stand in the file."""
+"""Seeds: values arrive as the file has them."""
 
 from datetime import date, datetime
 

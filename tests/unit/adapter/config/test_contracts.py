@@ -25,7 +25,7 @@ def test_checks_fail_on_the_first_row_that_is_false():
     )
 
 
-def test_checks_of_the_model_stand_with_the_first_column():
+def test_checks_of_the_model_are_made_with_the_first_column():
     items = select_list(model({"a": (), "b": ()}, [{"type": "check", "expression": "a < b"}]))
     assert "if(not (a < b)" in items[0]
     assert items[1] == "`b`"

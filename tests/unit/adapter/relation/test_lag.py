@@ -1,4 +1,4 @@
-"""How far a table is behind its sources, where some are topics, or gone."""
+"""How far a table is behind its sources, where some are topics, or dropped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.tables import keyed_arrow, keyed_table, reload
 from dbt.adapters.tablestore.relation.cache_and_catalog import describe
 from dbt.adapters.tablestore.relation.lag import lags_of, shown, source_name, why_lost
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.commit.consumed import Consumed, Position
 from tablestore_engine.operation.ingest.source import KafkaSource, consumed
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -19,15 +19,15 @@ TOPIC = consumed(KafkaSource("orders.v1", "b:9092", cluster="X1"), None, (3, 4))
 
 @pytest.fixture
 def model(tmp_path):
-    """A table that took one of two commits of `orders`, messages of a topic, and changes of a schema that is gone."""
+    """A table that took one of two commits of `orders`, messages of a topic, and changes of a dropped schema."""
     orders = keyed_table(tmp_path, name="orders")
     for number in range(2):
         orders = reload(orders)
         orders.write(keyed_arrow(number))
     used = Consumed(ORDERS, None, Position.of(reload(orders).snapshot(1)))
-    gone = Consumed(source_name("gone", "t"), None, Position(1))
+    dropped = Consumed(source_name("gone", "t"), None, Position(1))
     model = keyed_table(tmp_path, name="model")
-    write_arrow(model.state, keyed_arrow(1), WriteIntent(consumed=(used, TOPIC, gone)))
+    write_arrow(model.state, keyed_arrow(1), WriteIntent(consumed=(used, TOPIC, dropped)))
     return reload(model)
 
 
@@ -38,7 +38,7 @@ def test_a_table_synced_from_a_topic_is_described_with_the_lag_behind_its_tables
     assert describe(catalog, "default", "model").stats["lag"].startswith("default.orders: 1 commit behind")
 
 
-def test_topics_and_schemas_that_are_gone_are_not_lost(tmp_path, model):
+def test_topics_and_dropped_schemas_are_not_lost(tmp_path, model):
     catalog = Catalog(tmp_path)
     assert why_lost(catalog, TOPIC.source, TOPIC.after) == ""
     assert why_lost(catalog, source_name("gone", "t"), Position(1)) == ""

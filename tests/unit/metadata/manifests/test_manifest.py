@@ -196,7 +196,7 @@ def test_adding_twice_is_an_error():
 @given(st.lists(st.sampled_from("abcd"), max_size=20))
 def test_merging_in_parts_equals_merging_at_once(names):
     live, entries = set(), []
-    for name in names:  # each mention toggles the file, under a new name once it is gone
+    for name in names:  # each mention toggles the file, under a new name once it is removed
         kind = FileKind.DELETE if name in live else FileKind.ADD
         entries.append(entry(kind, f"{name}{len(entries) if kind == FileKind.ADD else _last(entries, name)}"))
         live ^= {name}

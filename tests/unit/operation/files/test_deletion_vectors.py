@@ -7,7 +7,7 @@ from support.deletion_vectors import delete_positions, with_options
 from support.tables import arrow_rows, make_table
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 
@@ -72,7 +72,7 @@ def test_damaged_vectors_are_named(append, damage, message):
 
 @pytest.fixture
 def keyed(catalog):
-    """A file at the top level and two of level 0; the keys 10 … 19 stand in two of them."""
+    """A file at the top level and two of level 0; the keys 10 … 19 are in two of them."""
     table = make_table(catalog, {"id": "BIGINT", "v": "STRING"}, ["id"], options={"bucket": "1", "write-only": "true"})
     for ids in (range(20), range(10, 30), range(40, 45)):
         write(table, ids)

@@ -13,7 +13,7 @@ from tablestore_engine.operation.files.row_keys import RowKeys
 
 @pytest.mark.parametrize("most", [1 << 62, 1])
 @pytest.mark.parametrize("names", [["a"], ["a", "b"], ["b", "a.c", "a"]])
-def test_places(monkeypatch, most, names):
+def test_positions_of_keys(monkeypatch, most, names):
     monkeypatch.setattr(row_keys, "_MOST_NUMBERS", most)
     chance = random.Random(len(names))
 
@@ -28,7 +28,7 @@ def test_places(monkeypatch, most, names):
     rows, values = some(200, True), some(12, False)
     sought = set(zip(*(values.column(name).to_pylist() for name in names), strict=True))
     own = list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))
-    found = RowKeys(values.select(names)).places_in(rows).tolist()
+    found = RowKeys(values.select(names)).positions_in(rows).tolist()
     assert found == [i for i, row in enumerate(own) if row in sought]
     assert found
-    assert RowKeys(values.select(names).slice(0, 0)).places_in(rows).tolist() == []
+    assert RowKeys(values.select(names).slice(0, 0)).positions_in(rows).tolist() == []

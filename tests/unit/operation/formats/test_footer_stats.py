@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablestore_engine.operation.formats.column_stats import ColumnStats
-from tablestore_engine.operation.formats.footer_stats import column_stats
+from tablestore_engine.operation.formats.footer_stats import column_stats, leaves_with_stats
 
 
 def stats_of(array, *, group_rows=2, **options):
@@ -102,3 +102,24 @@ def test_cut_bounds_are_bounds(texts):
         assert len(found.maximum) <= 16
         # Code points and UTF-8 bytes order alike, which is Spark's order.
         assert all(found.minimum <= t <= found.maximum for t in present)
+
+
+def test_which_leaves_keep_statistics():
+    schema = pa.schema(
+        {
+            "a": pa.int32(),
+            "x": pa.float64(),
+            "s": pa.struct({"t": pa.string(), "f": pa.float32()}),
+            "l": pa.list_(pa.field("element", pa.float64())),
+            "m": pa.map_(pa.string(), pa.struct({"d": pa.date32()})),
+        }
+    )
+    kept = ["a", "x", "s.t", "m.key_value.key", "m.key_value.value.d"]
+    assert leaves_with_stats(schema, set()) == kept
+    assert leaves_with_stats(schema, {"x"}) == [path for path in kept if path != "x"]
+    plain = pa.schema({"a": pa.int32(), "x": pa.float64()})
+    assert leaves_with_stats(plain, set()) is True
+    assert leaves_with_stats(plain, {"x"}) == ["a"]
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema, write_statistics=kept) as writer:
+        assert writer.schema == schema

@@ -34,7 +34,7 @@ from tablestore_engine.errors import (
     TagNotFound,
     UserError,
 )
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
@@ -303,7 +303,7 @@ def test_expiring_with_concurrent_writers_and_readers(tmp_path):
         try:
             assert by_key(table)
         except (SnapshotNotFound, StorageError) as error:
-            # Only a read that outlasts its snapshot may fail, as on a busy machine: by a file that is gone.
+            # Only a read that outlasts its snapshot may fail, as on a busy machine: by a file that was removed.
             assert getattr(error, "missing", True)
             assert (time.monotonic() - began) * 1_000 > lives
 

@@ -19,7 +19,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
-from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.operation.transaction.transaction import Committed

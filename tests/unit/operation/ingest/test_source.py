@@ -9,7 +9,7 @@ from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
 from tablestore_engine.log.reader import Chunk
-from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,

@@ -1,4 +1,4 @@
-"""Tables with dynamic buckets without Spark: where keys go, what the index says, and who conflicts with whom."""
+"""Tables with dynamic buckets without Spark: where keys go, what the index says, and which commits conflict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, m
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.changes.table_changes import drop_partitions, replace_empty
+from tablestore_engine.operation.commands.table_commands import drop_partitions, replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.history.rollback import restored_schema

@@ -20,29 +20,29 @@ def batch(rows):
     return pa.RecordBatch.from_arrays(arrays, names=["id", "v"])
 
 
-def told(normalizer, *changes):
+def normalized(normalizer, *changes):
     """Changes (kind, id, v) as complete ones."""
     kinds = np.array([NAMES.index(kind) for kind, _, _ in changes], np.int8)
     rows, found = normalizer.normalized(batch([one[1:] for one in changes]), kinds)
     return [(NAMES[kind], *row.values()) for kind, row in zip(found, rows.to_pylist(), strict=True)]
 
 
-def test_what_was_there_is_told():
+def test_the_row_before_is_added():
     held = Normalizer(SCHEMA)
     held.hold(batch([(1, 1), (2, 2)]))
-    assert told(held, ("+U", 1, 10), ("+U", 3, 3), ("-D", 2, 2)) == [
+    assert normalized(held, ("+U", 1, 10), ("+U", 3, 3), ("-D", 2, 2)) == [
         ("-U", 1, 1), ("+U", 1, 10), ("+I", 3, 3), ("-D", 2, 2),
     ]  # fmt: skip
-    assert told(held, ("-D", 2, 2)) == [], "it is deleted already"
-    assert told(held) == []
+    assert normalized(held, ("-D", 2, 2)) == [], "it is deleted already"
+    assert normalized(held) == []
 
 
 def test_a_key_may_change_several_times_in_a_batch():
     held = Normalizer(SCHEMA)
-    assert told(held, ("+U", 1, 1), ("+U", 1, 2), ("-D", 1, 2), ("+U", 1, 3), ("+U", 2, 2)) == [
+    assert normalized(held, ("+U", 1, 1), ("+U", 1, 2), ("-D", 1, 2), ("+U", 1, 3), ("+U", 2, 2)) == [
         ("+I", 1, 1), ("-U", 1, 1), ("+U", 1, 2), ("-D", 1, 2), ("+I", 1, 3), ("+I", 2, 2),
     ]  # fmt: skip
-    assert told(held, ("+U", 1, 4)) == [("-U", 1, 3), ("+U", 1, 4)]
+    assert normalized(held, ("+U", 1, 4)) == [("-U", 1, 3), ("+U", 1, 4)]
 
 
 def test_random_changes_lead_from_one_state_to_the_next():
@@ -57,7 +57,7 @@ def test_random_changes_lead_from_one_state_to_the_next():
             else:
                 changes.append(("+U", number, value))
                 expected[number] = value
-        for kind, number, value in told(held, *changes):
+        for kind, number, value in normalized(held, *changes):
             if kind in ("-U", "-D"):
                 assert rows.pop(number) == value
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
@@ -10,7 +11,7 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
 from tablestore_engine.operation.changelog.log_position import note_position, noted_position
-from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.log_store import publish
 from tablestore_engine.operation.log_store.publish import CONSUMER, publish_log
 from tablestore_engine.schema.table.schema_changes import SetOption
@@ -32,7 +33,17 @@ def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
     assert publish_log(table.state).snapshots == 0
 
 
-def test_a_statement_may_not_be_told(tmp_path, topic):
+@pytest.mark.parametrize(("keys", "key"), [(["id"], {"id": 1}), ([], None)])
+def test_keys_and_values_have_the_formats_of_the_options(tmp_path, topic, keys, key):
+    formats = {"log.format": "debezium-json", "log.key.format": "json"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, keys, options={**KAFKA, **formats})
+    table.write(keyed_arrow(7, 1))
+    ((sent, value),) = topic.messages
+    assert (sent and json.loads(sent)) == key
+    assert json.loads(value) == {"before": None, "after": {"id": 1, "v": 7}, "op": "c"}
+
+
+def test_a_statement_may_not_be_published(tmp_path, topic):
     quiet = keyed_table(tmp_path, {**KAFKA, "change-tracking": "false"}, name="quiet")
     quiet.write(keyed_arrow(1, 1))
     assert topic.transactions == []
@@ -102,7 +113,7 @@ def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
 def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
-    topic.places += [9, None]
+    topic.sent_for += [9, None]
     topic.publishers.clear()
     table.write(keyed_arrow(2, 2))
     with pytest.raises(LogError, match=r"snapshot 9, which table default\.t does not have.*restart => true"):

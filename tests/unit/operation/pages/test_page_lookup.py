@@ -67,9 +67,9 @@ class Counted:
 
 
 def found(handle, path, keys, columns):
-    parts = list(look_up(handle, path, dict(keys.distinct), keys.places_in, columns))
+    parts = list(look_up(handle, path, dict(keys.distinct), keys.positions_in, columns))
     rows = [pa.Table.from_batches([batch]) for _, batch in parts]
-    return np.concatenate([places for places, _ in parts]).tolist() if parts else [], rows
+    return np.concatenate([positions for positions, _ in parts]).tolist() if parts else [], rows
 
 
 def expected(rows, keys):
@@ -94,8 +94,8 @@ def test_the_rows_of_keys(tmp_path, how):
     chance = random.Random(1)
     for names in (["id"], ["id", "line"], ["name"], ["line", "day"], ["price"], ["at"], ["nothing"]):
         for count in (0, 1, 7, 200):
-            places = [chance.randrange(ROWS) for _ in range(count)]
-            values = rows.select(names).take(pa.array(places, pa.int64())).drop_null()
+            picked = [chance.randrange(ROWS) for _ in range(count)]
+            values = rows.select(names).take(pa.array(picked, pa.int64())).drop_null()
             keys = RowKeys(values)
             with pa.OSFile(path) as handle:
                 at, parts = found(handle, path, keys, rows.column_names)

@@ -11,7 +11,7 @@ import pytest
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
-from tablestore_engine.operation.changes.alter_table import alter_table
+from tablestore_engine.operation.commands.alter_table import alter_table
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.stream.pieces import packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition

@@ -8,7 +8,7 @@ from support.files import data_files
 from support.tables import new_job, partitioned_table, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
-from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
@@ -64,7 +64,7 @@ def test_what_a_snapshot_may_name_stays(table):
     made = {index_path(table.paths, table.schema, one) for one in result.index}
     there = data_files(table)
     with pytest.raises(CommitOutcomeUnknownError), removed_unless_committed(job.target, result):
-        raise CommitOutcomeUnknownError("Who knows.")
+        raise CommitOutcomeUnknownError("Unknown.")
     assert data_files(table) == there
     assert all(map(table.io.exists, made))
 

@@ -51,7 +51,7 @@ def test_the_last_record_of_a_key_says_where_it_is(tmp_path):
     rows = rows_of(("x", 3, 0), ("x", 1, 0), ("x", 2, 0), ("x", 3, 0), ("x", 4, 0))
     records = records_of(
         (1, 0, 1, 0), (1, 0, 9, DELETE_KIND), (1, 2, 9, 0),  # moved
-        (2, 1, 5, DELETE_KIND), (2, 1, 4, 0),  # gone
+        (2, 1, 5, DELETE_KIND), (2, 1, 4, 0),  # removed
         (3, 1, 1, 0), (3, 0, 2, 2), (3, 1, 3, 0),  # in two: the first counts
     )  # fmt: skip
     assert locations_of(rows, records, schema).tolist() == [0, 2, NOWHERE, 0, NOWHERE]

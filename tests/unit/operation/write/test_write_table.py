@@ -281,7 +281,7 @@ def test_without_a_key_changes_are_never_ignored(tmp_path):
     """They say what a statement does to rows that it has read."""
     table = make_table(tmp_path, {"id": "INT"}, options={"ignore-delete": "true"})
     write(table, [{"id": 1}])
-    write(table, [{"id": 1}, {"id": 2}], [3, 0], job=replace(new_job(table), changes=True))
+    write(table, [{"id": 1}, {"id": 2}], [3, 0], job=replace(new_job(table), row_level=True))
     assert read(table) == [{"id": 2}]
 
 
@@ -300,6 +300,6 @@ def test_of_changes_a_row_replaces_the_deleted_one(keyed, reverse):
     """Rows that a statement computed have no order: one that is removed and added again is there."""
     changes = [(row(1, "old"), DELETE), (row(1, "new"), PUT)]
     given = changes[::-1] if reverse else changes
-    job = replace(new_job(keyed), changes=True)
+    job = replace(new_job(keyed), row_level=True)
     write(keyed, [one for one, _ in given], [kind for _, kind in given], job=job)
     assert read(keyed) == [row(1, "new")]

@@ -6,7 +6,7 @@ import pytest
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.computed_columns import computed_columns, in_places
+from tablestore_engine.schema.table.computed_columns import all_columns, computed_columns
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -29,7 +29,7 @@ def changed(*changes, schema=PLAIN):
 
 
 def shown(schema):
-    return in_places(list(schema.field_names), computed_columns(schema.options), lambda one: f"{one.name}={one.sql}")
+    return all_columns(list(schema.field_names), computed_columns(schema.options), lambda one: f"{one.name}={one.sql}")
 
 
 BASE = changed(AddComputedColumn("twice", "v * 2", "INT", "hi", after="ID"), AddComputedColumn("up", "v + 1"))

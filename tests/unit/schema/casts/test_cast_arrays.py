@@ -1,4 +1,7 @@
-"""Casts of Arrow arrays, where Spark's own casts are not asked (`tests/spark/read/test_cast_table.py` does)."""
+"""Casts of Arrow arrays, where Spark's own casts are not asked.
+
+That is for `tests/spark/spark/read/test_reader_casts.py`.
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_sources():
 
 
 def test_schemas_that_are_read_alike():
-    """Changes of columns that are left out, of places, comments and nullability make no other scan."""
+    """Changes of columns that are left out, of positions, comments and nullability make no other scan."""
     first = schema_of({"a": "INT", "b": "INT", "c": "STRING"})
     a, b, _ = first.fields
     second = replace(first, id=1, fields=(b, replace(a, description="x"), DataField(9, "more", INT)))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tablestore_engine.spark.session import server_files
 from tablestore_engine.spark.session.server_files import (
     Record,
     ServerFolder,
@@ -73,8 +74,20 @@ def test_settings_of_the_start_are_not_those_of_sessions():
     assert start_settings(settings) == {"spark.sql.warehouse.dir": "/x", "spark.executor.memory": "1g"}
 
 
-def test_the_identity_of_the_code_is_stable():
-    assert code_identity() == code_identity()
+def test_the_identity_of_the_code_changes_with_an_edit(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_files, "ENGINE", str(tmp_path))
+    room = tmp_path / "room"
+    room.mkdir()
+    (room / "module.py").write_text("a = 1")
+    before = code_identity()
+    (room / "__pycache__").mkdir()
+    (room / "__pycache__" / "module.py").write_text("made by Python")
+    (room / "notes.txt").write_text("not code")
+    assert code_identity() == before
+    (room / "other.py").write_text("")
+    more = code_identity()
+    (room / "module.py").write_text("a = 10")
+    assert len({before, more, code_identity()}) == 3
 
 
 def test_a_wish_travels_as_text():

@@ -1,4 +1,4 @@
-"""Who uses, makes and removes the archive of classes; a shell script plays the JVM."""
+"""Which sessions use, make and remove the archive of classes; a shell script plays the JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By which commands a classic session would start its JVM; a stand-in takes them and starts none."""
+"""By which commands a classic session would start its JVM; a fake takes them and starts none."""
 
 from __future__ import annotations
 

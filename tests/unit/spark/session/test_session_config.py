@@ -43,6 +43,13 @@ def test_the_user_wins():
     assert {key: settings[key] for key in mine} == mine
 
 
+def test_what_nobody_sees_is_not_kept():
+    seen = settings_of(spark_config={"spark.ui.enabled": "true"})
+    assert "spark.sql.ui.retainedExecutions" not in seen
+    mine = settings_of(spark_config={"spark.ui.retainedJobs": "7"})
+    assert (mine["spark.sql.ui.retainedExecutions"], mine["spark.ui.retainedJobs"]) == ("50", "7")
+
+
 def test_a_cluster_sizes_its_own_driver_and_shuffles():
     settings = settings_of(master="spark://host:7077")
     assert settings["spark.master"] == "spark://host:7077"

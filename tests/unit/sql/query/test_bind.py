@@ -131,7 +131,7 @@ NAMES = {
     "system table": ("select * from db.`t$files`", "select * from `@db.t$files` AS `t$files`"),
     "bare system table": ("select t$files.x from db.t$files", "select `@db.t$files`.x from `@db.t$files`"),
 }
-PLACES = {
+POSITIONS = {
     "comma": ("select * from a, b x, c", "select * from `@main.a` AS a, `@main.b` x, `@main.c` AS c"),
     "joins": (
         "select * from a left join b on a.i = b.i cross join c natural join d left semi join e on e.i = a.i",
@@ -380,7 +380,7 @@ SCENARIOS = {
     f"{group} - {name}": pair
     for group, cases in {
         "names": NAMES,
-        "places": PLACES,
+        "positions": POSITIONS,
         "ctes": CTES,
         "columns": COLUMNS,
         "travel": TRAVEL,

@@ -153,7 +153,7 @@ def test_damage_names_the_file(store, paths):
 
 def test_expired_manifests_are_missing_not_damaged(store):
     with pytest.raises(StorageError) as caught:
-        store.read_manifest("manifest-gone-0")
+        store.read_manifest("manifest-lost-0")
     assert caught.value.missing
 
 

@@ -1,4 +1,4 @@
-"""The timeline's files: who was first, what is read back, and what is removed."""
+"""The timeline's files: which claim was first, what is read back, and what is removed."""
 
 from __future__ import annotations
 

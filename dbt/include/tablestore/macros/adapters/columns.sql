@@ -18,7 +18,8 @@
     {% endif %}
     {% if for_columns and config.persist_column_docs() and model.columns %}
       {% set names = adapter.tablestore_column_paths(relation) %}
-      {% do adapter.tablestore_comment_columns(relation, tablestore_documented_columns(relation, model.columns, names)) %}
+      {% set documented = tablestore_documented_columns(relation, model.columns, names) %}
+      {% do adapter.tablestore_comment_columns(relation, documented) %}
     {% endif %}
   {% endif %}
 {%- endmacro %}

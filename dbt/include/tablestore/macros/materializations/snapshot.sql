@@ -14,7 +14,8 @@
 
   {%- set query = tablestore_spark_sql(model['compiled_code']) -%}
   {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
-  {%- set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) -%}
+  {%- set strategy = strategy_macro(
+        model, "snapshotted_data", "source_data", model['config'], target_relation_exists) -%}
 
   {%- if not target_relation_exists -%}
     {%- set final_sql -%}
@@ -83,9 +84,11 @@
 {%- endmacro %}
 
 {% macro tablestore__snapshot_hash_arguments(args) -%}
-  md5(concat_ws('|', {% for arg in args %}coalesce(cast({{ arg }} as string), ''){{ ', ' if not loop.last }}{% endfor %}))
+  md5(concat_ws('|', {% for arg in args -%}
+    coalesce(cast({{ arg }} as string), ''){{ ', ' if not loop.last }}
+  {%- endfor %}))
 {%- endmacro %}
 
 {% macro tablestore__snapshot_string_as_time(timestamp) -%}
-  {%- do return("timestamp '" ~ timestamp ~ "'") -%}
+  {%- do return('timestamp ' ~ adapter.tablestore_literal(timestamp)) -%}
 {%- endmacro %}

@@ -9,12 +9,12 @@
 {%- endmacro %}
 
 {% macro tablestore__get_incremental_upsert_sql(arg_dict) -%}
-  {%- set columns = arg_dict['dest_columns'] -%}
-  {%- if adapter.tablestore_is_plain_upsert(arg_dict['target_relation'], model.config, columns, arg_dict['incremental_predicates']) -%}
-    {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
+  {%- set target, columns = arg_dict['target_relation'], arg_dict['dest_columns'] -%}
+  {%- if adapter.tablestore_is_plain_upsert(target, model.config, columns, arg_dict['incremental_predicates']) -%}
+    {% do return(tablestore_insert_sql(target, arg_dict['temp_relation'], columns)) %}
   {%- elif config.get('row_kind') and not adapter.tablestore_keys(model.config) -%}
     {#- Without a key, rows that carry their own kind need no MERGE. -#}
-    {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
+    {% do return(tablestore_insert_sql(target, arg_dict['temp_relation'], columns)) %}
   {%- endif -%}
   {% do return(tablestore_merge_sql(arg_dict)) %}
 {%- endmacro %}
@@ -24,15 +24,16 @@
 {%- endmacro %}
 
 {% macro tablestore__get_incremental_append_sql(arg_dict) -%}
-  {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], arg_dict['dest_columns'])) %}
+  {%- set target = arg_dict['target_relation'] -%}
+  {% do return(tablestore_insert_sql(target, arg_dict['temp_relation'], arg_dict['dest_columns'])) %}
 {%- endmacro %}
 
 {% macro get_incremental_changelog_sql(arg_dict) -%}
   {{ return(adapter.dispatch('get_incremental_changelog_sql', 'dbt')(arg_dict)) }}
 {%- endmacro %}
 
-{# Rows that say what they do. Of several rows of one key, one that puts the row counts, not one that removes it: both come
-   from the change of an input that moved the key from one row to another. #}
+{# Rows that say what they do. Of several rows of one key, one that puts the row counts, not one that removes it: both
+   come from the change of an input that moved the key from one row to another. #}
 {% macro default__get_incremental_changelog_sql(arg_dict) -%}
   {%- set target = arg_dict['target_relation'] -%}
   {%- set keys = adapter.tablestore_primary_key(target) -%}
@@ -98,10 +99,10 @@
   {%- set batch = model.batch -%}
   {%- set window = [] -%}
   {%- if batch and batch.event_time_start -%}
-    {% do window.append(event_time ~ " >= '" ~ batch.event_time_start ~ "'") %}
+    {% do window.append(event_time ~ ' >= ' ~ adapter.tablestore_literal(batch.event_time_start)) %}
   {%- endif -%}
   {%- if batch and batch.event_time_end -%}
-    {% do window.append(event_time ~ " < '" ~ batch.event_time_end ~ "'") %}
+    {% do window.append(event_time ~ ' < ' ~ adapter.tablestore_literal(batch.event_time_end)) %}
   {%- endif -%}
   {%- set keys = adapter.tablestore_primary_key(target) -%}
   {%- if not window -%}
@@ -109,9 +110,13 @@
   {%- elif keys %}
   merge into {{ target.render() }} as DBT_INTERNAL_DEST
   using {{ arg_dict['temp_relation'] }} as DBT_INTERNAL_SOURCE
-  on {% for key in keys %}DBT_INTERNAL_DEST.{{ key }} = DBT_INTERNAL_SOURCE.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
+  on {% for key in keys -%}
+    DBT_INTERNAL_DEST.{{ key }} = DBT_INTERNAL_SOURCE.{{ key }}{{ ' and ' if not loop.last }}
+  {%- endfor %}
   when matched then update set
-    {%- for column in columns %} DBT_INTERNAL_DEST.{{ column }} = DBT_INTERNAL_SOURCE.{{ column }}{{ ',' if not loop.last }}{% endfor %}
+  {%- for column in columns %}
+    DBT_INTERNAL_DEST.{{ column }} = DBT_INTERNAL_SOURCE.{{ column }}{{ ',' if not loop.last }}
+  {%- endfor %}
   when not matched then {{ tablestore_merge_insert(columns) }}
   when not matched by source and {{ window | join(' and ') }} then delete
   {%- else %}
@@ -131,8 +136,8 @@
 {% macro tablestore_merge_insert(columns) -%}
   {%- if config.get('row_kind') -%}
     {% do exceptions.raise_compiler_error(
-      'Config `row_kind` is supported with `append`, `insert_overwrite` and an upsert of whole rows by the primary key. '
-      'The MERGE that this model needs would insert deletes as rows.'
+      'Config `row_kind` is supported with `append`, `insert_overwrite` and an upsert of whole rows by the primary '
+      'key. The MERGE that this model needs would insert deletes as rows.'
     ) %}
   {%- endif -%}
   insert ({{ columns | join(', ') }})

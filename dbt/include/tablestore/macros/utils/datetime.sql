@@ -3,7 +3,9 @@
 {%- endmacro %}
 
 {% macro tablestore__dateadd(datepart, interval, from_date_or_timestamp) -%}
-  {{ tablestore_function('timestampadd') }}({{ tablestore_datepart(datepart, 'dateadd') }}, cast({{ interval }} as int), cast({{ from_date_or_timestamp }} as timestamp))
+  {%- set part = tablestore_datepart(datepart, 'dateadd') -%}
+  {{ tablestore_function('timestampadd') }}(
+    {{- part }}, cast({{ interval }} as int), cast({{ from_date_or_timestamp }} as timestamp))
 {%- endmacro %}
 
 {# The number of datepart boundaries between two points in time, as in most warehouses. Weeks begin on Sunday. #}
@@ -11,9 +13,12 @@
   {%- set part = tablestore_datepart(datepart, 'datediff') -%}
   {%- set next_day, date_trunc = tablestore_function('next_day'), tablestore_function('date_trunc') -%}
   {{ tablestore_function('timestampdiff') }}({{ part }},
-  {%- if part == 'WEEK' %} {{ next_day }}(cast({{ first_date }} as date), 'SUN'), {{ next_day }}(cast({{ second_date }} as date), 'SUN'))
-  {%- else %} {{ date_trunc }}('{{ part }}', cast({{ first_date }} as timestamp)), {{ date_trunc }}('{{ part }}', cast({{ second_date }} as timestamp)))
-  {%- endif -%}
+  {%- for date in (first_date, second_date) -%}
+    {%- if part == 'WEEK' %} {{ next_day }}(cast({{ date }} as date), 'SUN')
+    {%- else %} {{ date_trunc }}('{{ part }}', cast({{ date }} as timestamp))
+    {%- endif -%}
+    {{ ',' if not loop.last }}
+  {%- endfor %})
 {%- endmacro %}
 
 {% macro tablestore__date_trunc(datepart, date) -%}
@@ -22,7 +27,8 @@
 
 {% macro tablestore_datepart(datepart, macro_name) -%}
   {%- set part = datepart | trim | upper -%}
-  {%- if part not in ('YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY', 'HOUR', 'MINUTE', 'SECOND', 'MILLISECOND', 'MICROSECOND') -%}
+  {%- set days = ('YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY') -%}
+  {%- if part not in days + ('HOUR', 'MINUTE', 'SECOND', 'MILLISECOND', 'MICROSECOND') -%}
     {% do exceptions.raise_compiler_error(macro_name ~ " does not know the datepart '" ~ datepart ~ "'") %}
   {%- endif -%}
   {% do return(part) %}

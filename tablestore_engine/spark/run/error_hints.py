@@ -1,0 +1,89 @@
+"""Hints of errors: the Spark SQL to write instead of what only other warehouses understand.
+
+Each rule is about one of Spark's messages; some also look at the statement, for words that Spark never takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tablestore_engine.schema.types.foreign_types import EXACT_NUMBERS, INSTEAD, SYNONYMS
+
+_FUNCTIONS = {
+    "array_to_string": "array_join(array, ',')",
+    "generate_series": "explode(sequence(1, 3))",
+    "getdate": "current_timestamp()",
+    "iff": "if(condition, a, b)",
+    "json_extract": "get_json_object(text, '$.key')",
+    "json_extract_path_text": "get_json_object(text, '$.key')",
+    "json_value": "get_json_object(text, '$.key')",
+    "object_construct": "named_struct('key', value)",
+    "parse_date": "to_date(text, 'yyyy-MM-dd')",
+    "parse_timestamp": "to_timestamp(text, 'yyyy-MM-dd HH:mm:ss')",
+    "safe_divide": "try_divide(a, b)",
+    "strftime": "date_format(time, 'yyyy-MM-dd')",
+    "sysdate": "current_timestamp()",
+    "to_json_string": "to_json(value)",
+}
+_TYPE = re.compile(r'Unsupported data type "([\w ]+)')
+_UNIT = re.compile(r"`unit` in `(\w+)` is invalid: .* but got the string literal '(\w+)'", re.DOTALL)
+_ROUTINE = re.compile(r"Cannot resolve routine (?:`[^`]+`\.)*`(\w+)`")
+
+
+def _of_type(found: re.Match[str]) -> str | None:
+    name = found[1].strip().upper()
+    if name in SYNONYMS:
+        return f"Use {SYNONYMS[name]}."
+    return "Use DECIMAL(precision, scale)." if name in EXACT_NUMBERS else INSTEAD.get(name)
+
+
+def _of_unit(found: re.Match[str]) -> str:
+    return f"Write the unit without quotes: {found[1]}({found[2].upper()}, …)."
+
+
+def _of_routine(found: re.Match[str]) -> str | None:
+    instead = _FUNCTIONS.get(found[1].lower())
+    return None if instead is None else f"Write {instead}."
+
+
+def _always(hint: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: hint
+
+
+_MESSAGES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
+    (re.compile(r"\[DATATYPE_MISSING_SIZE\]"), _always("Write STRING, which has no length.")),
+    (_TYPE, _of_type),
+    (_UNIT, _of_unit),
+    (
+        re.compile(r"\[COLUMN_IS_NOT_VARIANT_TYPE\]"),
+        _always(
+            "Of a JSON text take get_json_object(value, '$.key'), of a STRUCT value.key, of a MAP value['key']; "
+            "parse_json(value) makes a VARIANT of a text."
+        ),
+    ),
+    (
+        re.compile(r"\[DISTINCT_WINDOW_FUNCTION_UNSUPPORTED\]"),
+        _always("Instead of count(DISTINCT x) OVER (…) write size(collect_set(x) OVER (…))."),
+    ),
+    (_ROUTINE, _of_routine),
+)
+# Words of a statement that does not parse.
+_STATEMENTS = (
+    (re.compile(r"\bselect\s+top\s+\(?\d+", re.IGNORECASE), "Instead of TOP n write LIMIT n at the end of the query."),
+    (re.compile(r"\*\s*exclude\b", re.IGNORECASE), "Write * EXCEPT (…)."),
+    (re.compile(r"\bsafe_cast\s*\(", re.IGNORECASE), "Instead of SAFE_CAST write TRY_CAST."),
+    (re.compile(r"\blimit\s+\d+\s*,\s*\d+", re.IGNORECASE), "Instead of LIMIT skip, n write LIMIT n OFFSET skip."),
+)
+
+
+def error_hint(message: str, statement: str = "") -> str | None:
+    """The text to write instead; None when a message is about something else. `statement`: the text that Spark got."""
+    for pattern, make in _MESSAGES:
+        found = pattern.search(message)
+        hint = make(found) if found else None
+        if hint is not None:
+            return hint
+    if "[PARSE_SYNTAX_ERROR]" in message:
+        return next((hint for pattern, hint in _STATEMENTS if pattern.search(statement)), None)
+    return None

@@ -1,0 +1,100 @@
+"""The values that UPDATE and MERGE assign to each column: a whole value, or fields of a struct at any depth.
+
+A *path* is the names below a column that lead to a field; empty for the column itself. A struct of which fields are
+assigned keeps the others; one that is null becomes a struct whose other fields are null, as in Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.types import DataField, RowType
+from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.evolve_sql import null_sql
+from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
+from tablestore_engine.sql.statements.statement import Assignment
+from tablestore_engine.sql.text.default_text import is_default
+
+Path = tuple[str, ...]
+
+
+def assigned_values(
+    target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: str
+) -> dict[str, str]:
+    """Bound SQL of the new values by lower-case column. `from_sql` is the FROM clause in which they are read.
+
+    Raises:
+        SchemaError: a column or field that is assigned twice, or is part of no struct. ColumnNotFound
+    """
+    found: dict[Path, tuple[DataField, str]] = {}
+    for one in assignments:
+        column = target.table.schema.field(one.column)
+        path = (column.name.lower(), *(name.lower() for name in one.path))
+        leaf = field_at(column, one.path)
+        check_conflicts(found, path)
+        found[path] = leaf, _value(one, leaf, bound)
+    fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql)
+    values = {path: fitted[".".join(path)] for path in found}
+    return {name: _column_sql(target, name, values) for name in dict.fromkeys(path[0] for path in found)}
+
+
+def _value(assignment: Assignment, leaf: DataField, bound: Callable[[str], str]) -> str:
+    if is_default(assignment.value_sql):
+        return null_sql(leaf.type) if assignment.path else default_sql(leaf)
+    return bound(assignment.value_sql)
+
+
+def field_at(column: DataField, path: Path) -> DataField:
+    """The field at a path of a column. Raises SchemaError, ColumnNotFound."""
+    found, name = column, column.name
+    for step in path:
+        if not isinstance(found.type, RowType):
+            raise SchemaError(
+                f"'{name}' has no field '{step}' that can be assigned: its type is {found.type}.",
+                hint=f"Assign {name} as a whole.",
+            )
+        inner = {one.name.lower(): one for one in found.type.fields}
+        if step.lower() not in inner:
+            hint = did_you_mean(step, [one.name for one in found.type.fields])
+            raise ColumnNotFound(f"'{name}' has no field '{step}'.", hint=hint)
+        found = inner[step.lower()]
+        name = f"{name}.{found.name}"
+    return found
+
+
+def check_conflicts(known: Mapping[Path, Any], path: Path) -> None:
+    """Raise a SchemaError if a path, or a part of it, is assigned already."""
+    name = ".".join(path)
+    for other in known:
+        if other == path:
+            raise SchemaError(f"{'Field' if len(path) > 1 else 'Column'} '{name}' is assigned twice.")
+        if other[: len(path)] == path or path[: len(other)] == other:
+            raise SchemaError(
+                f"'{'.'.join(other)}' and '{name}' are both assigned, and one is a part of the other.",
+                hint="Assign the whole struct, or only fields of it.",
+            )
+
+
+def _column_sql(target: RowLevelTarget, name: str, values: Mapping[Path, str]) -> str:
+    if (name,) in values:
+        return values[(name,)]
+    field = target.table.schema.field(name)
+    return _struct_sql(f"{quoted_name(target.alias)}.{quoted_name(field.name)}", field, (name,), values)
+
+
+def _struct_sql(source: str, field: DataField, path: Path, values: Mapping[Path, str]) -> str:
+    """SQL of a struct with the values of some of its fields, and the others from `source`."""
+    assert isinstance(field.type, RowType)
+    parts: list[str] = []
+    for one in field.type.fields:
+        inner, below = f"{source}.{quoted_name(one.name)}", (*path, one.name.lower())
+        if below in values:
+            inner = f"CAST({values[below]} AS {sql_type(one.type)})"
+        elif any(other[: len(below)] == below for other in values):
+            inner = _struct_sql(inner, one, below, values)
+        parts += [literal(one.name), inner]
+    return f"named_struct({', '.join(parts)})"

@@ -1,0 +1,112 @@
+"""Executing DELETE and UPDATE: one query computes the changed rows, `row_level_target` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import PrimaryKeyError
+from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
+from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.sql.query.hidden_columns import hidden_names
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
+from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.looked_up import looked_up
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
+from tablestore_engine.sql.rows.row_context import RowContext, result_of
+from tablestore_engine.sql.statements.row import Delete, Update
+from tablestore_engine.sql.statements.statement import Assignment
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def _target(
+    context: RowContext, table: Table, alias: str | None, where_sql: str | None, values: Iterable[str] = ()
+) -> RowLevelTarget:
+    """The target, without files in which WHERE is true for no row. `values` are the other expressions on its rows."""
+    predicate = predicate_on(table, alias, where_sql) if where_sql else None
+    hidden = hidden_names([where_sql, *values])
+    return target_of(context.frames(), table, alias, predicate, context.intent, hidden=hidden)
+
+
+def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
+    """DELETE FROM [WHERE]."""
+    if statement.where_sql is None:
+        table = context.table(statement.table)
+        return result_of("DELETE", truncate(context.spark, table, lambda entry: True, context.intent))
+    return result_of("DELETE", with_retry(lambda: _changed(*deleted_rows(statement, context))))
+
+
+def deleted_rows(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
+    """The target of a DELETE, and the rows that it removes."""
+    table = context.table(statement.table)
+    check_engine(table, "DELETE", deletes=True)
+    where = statement.where_sql
+    target = _target(context, table, statement.alias, where)
+    with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
+        target, where = looked_up(target, where)
+        items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
+        return target, _select(target, rows_sql, items, where)
+
+
+def execute_update(statement: Update, context: RowContext) -> StatementResult:
+    """UPDATE SET [WHERE]."""
+    return result_of("UPDATE", with_retry(lambda: _changed(*updated_rows(statement, context))))
+
+
+def updated_rows(statement: Update, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
+    """The target of an UPDATE, and the rows that it changes, as they will be."""
+    table = context.table(statement.table)
+    check_engine(table, "UPDATE", deletes=False)
+    where = statement.where_sql
+    target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
+    clauses = [] if where is None else [("WHERE", where)]
+    with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
+        _check_assignable(target, statement.assignments)
+        target, where = looked_up(target, where)
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
+        values = assigned_values(target, statement.assignments, target.expression, rows_sql)
+        items = [
+            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
+            if n.lower() in values
+            else f"{quoted_name(target.alias)}.{quoted_name(n)}"
+            for n in table.schema.field_names
+        ]
+        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
+        return target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], where)
+
+
+def _changed(target: RowLevelTarget, changed: DataFrame) -> WriteOutcome:
+    """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
+    if not target.plan.buckets and target.intent.commits_nothing:
+        return WriteOutcome(None, 0)
+    return target.apply(changed)
+
+
+def _own_columns(target: RowLevelTarget) -> list[str]:
+    names = [*target.table.schema.field_names, *target.source_columns()]
+    return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
+
+
+def _select(target: RowLevelTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:
+    where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {rows_sql}{where}")
+
+
+def _check_assignable(target: RowLevelTarget, assignments: Sequence[Assignment]) -> None:
+    """Raise a PrimaryKeyError for a column of the key."""
+    schema = target.table.schema
+    for one in assignments:
+        name = schema.field(one.column).name
+        if name in schema.primary_keys:
+            raise PrimaryKeyError(
+                f"Column '{name}' belongs to the primary key, which an update cannot change.",
+                hint="Delete the row and insert it under its new key.",
+            )

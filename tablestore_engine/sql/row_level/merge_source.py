@@ -1,0 +1,198 @@
+"""The source of a MERGE, computed once, and what of the target its rows can change.
+
+If the target is large, the source is computed before the join: its keys exclude files of the target, and of a keyed one
+only the rows that it may change are read, as long as they are few (`looked_up`). A small source is held here; a larger
+one is kept by Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyspark.sql import types as T
+
+from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.read.key_rows import few_keys, keys_among, lookup_columns
+from tablestore_engine.spark.read.source_bounds import (
+    bounds_of,
+    comparable_columns,
+    is_large,
+    kept,
+    rows_with_values_of,
+    with_own_plan,
+)
+from tablestore_engine.spark.write.writer import Rows, few_rows
+from tablestore_engine.sql.query.hidden_columns import hidden_names
+from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns
+from tablestore_engine.sql.row_level.aggregates import merge_expressions
+from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
+from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+SOURCE = "__tablestore_source"
+_SIMPLE = (
+    T.BooleanType(), T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType(),
+    T.StringType(), T.BinaryType(), T.DateType(), T.TimestampType(), T.TimestampNTZType(),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source rows of a MERGE: the query, the view (quoted) to read its rows from, and these rows; `held` if they
+    are in memory.
+
+    `matching` is SQL of the rows of the target, a view (quoted), that some row of the source may match.
+    """
+
+    frame: DataFrame
+    view: str
+    rows: DataFrame
+    held: pa.Table | None = None
+    matching: Callable[[str], str] = lambda target: target
+
+
+@dataclass(frozen=True)
+class _Merge:
+    """A MERGE into a table; `others` are the predicates of its WHEN NOT MATCHED BY SOURCE clauses, and `hidden` the
+    hidden columns that it names."""
+
+    statement: Merge
+    context: RowContext
+    table: Table
+    frames: Frames
+    others: tuple[Predicate | None, ...]
+    hidden: tuple[str, ...]
+
+    def target(self, matched: Sequence[Predicate | None], others: Sequence[Predicate | None]) -> RowLevelTarget:
+        """The target, without files that hold neither rows which fulfil all of `matched`, nor one of the others."""
+        looked_at = [conjunction([p for p in matched if p is not None]), *others]
+        known = [p for p in looked_at if p is not None]
+        predicate = disjunction(known) if len(known) == len(looked_at) else None
+        return self._target(predicate)
+
+    def unmatched_target(self) -> RowLevelTarget:
+        """The target, without files that WHEN NOT MATCHED BY SOURCE does not change."""
+        known = [p for p in self.others if p is not None]
+        return self._target(disjunction(known) if len(known) == len(self.others) else None)
+
+    def on(self) -> Predicate | None:
+        """The part of ON about the target alone."""
+        return predicate_on(self.table, self.statement.target_alias, self.statement.on_sql, alone=False)
+
+    def _target(self, predicate: Predicate | None) -> RowLevelTarget:
+        alias = self.statement.target_alias
+        intent = self.context.intent
+        return target_of(self.frames, self.table, alias, predicate, intent, merging=True, hidden=self.hidden)
+
+
+@contextmanager
+def read_once(
+    statement: Merge, context: RowContext, table: Table, frame: DataFrame, frames: Frames
+) -> Iterator[tuple[RowLevelTarget, Source]]:
+    """The target, without rows or files of which no row can change, and the source."""
+    others = tuple(_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source)
+    hidden = hidden_names([statement.on_sql, *(sql for _, sql in merge_expressions(statement))])
+    merge = _Merge(statement, context, table, frames, others, hidden)
+    on = merge.on()
+    target = merge.target((on,), others)
+    pairs: Pairs = []
+    whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
+    looks = bool(table.schema.primary_keys) and not (frames.explaining or hidden or whole)
+    if is_large(target.plan) and (looks or None not in others):
+        pairs = equal_columns(statement, table.schema.field_names, frame.columns)
+        pairs = comparable_columns(pairs, table.schema, frame)
+    if not pairs:
+        yield target, Source(frame, quoted_name(frames.register(SOURCE, frame)), frame)
+        return
+    with _computed(frame, frames, table) as source:
+        found = _looked_up(merge, source, pairs) if looks else None
+        if found is not None:
+            yield found, source
+            return
+        bounds = bounds_of(source.rows, pairs, table.schema)
+        matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
+        yield (
+            merge.target((on, *bounds.predicates), others),
+            source if others else replace(source, matching=matching),
+        )
+
+
+@contextmanager
+def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source]:
+    """The source, of which every row is computed once."""
+    held = _collected(frame, frames.input_bytes, table.schema)
+    if held is not None:
+        rows = frames.spark.createDataFrame(held if held.num_rows else [], frame.schema)
+        yield Source(frame, quoted_name(frames.register(SOURCE, rows)), rows, held)
+        return
+    view = quoted_name(frames.register(SOURCE, with_own_plan(frame)))
+    with kept(frames.spark, view) as rows:
+        yield Source(frame, view, rows)
+
+
+def _collected(frame: DataFrame, size: int | None, schema: TableSchema) -> pa.Table | None:
+    """All rows of a small query, which reads `size` bytes (None: unknown), as they can be given back to Spark."""
+    simple = all(field.dataType in _SIMPLE or isinstance(field.dataType, T.DecimalType) for field in frame.schema)
+    names = [name.lower() for name in frame.columns]
+    if not simple or len(set(names)) < len(names):
+        return None
+    return few_rows(Rows(frame, size), schema)
+
+
+def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
+    """The target with the rows that the MERGE may change, looked up by key; None if they are not."""
+    matched = _matched(merge, source, pairs)
+    if matched is None or not merge.others:
+        return matched
+    bound = expressions_of(merge.statement, matched)
+    clauses = merge.statement.not_matched_by_source
+    conditions = [f"({bound(c.condition_sql)})" for c in clauses if c.condition_sql is not None]
+    found = rows_where(merge.unmatched_target(), " OR ".join(conditions))
+    return None if found is None else matched.and_rows_of(found)
+
+
+def _matched(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
+    """The target with the rows that rows of the source may match.
+
+    Where ON gives no column of the key, the keys are those of the rows that have the values of the source.
+    """
+    schema = merge.table.schema
+    by_key = lookup_columns(pairs, schema)
+    if not by_key:
+        bounds = bounds_of(source.rows, pairs, schema)
+        target = merge.target((merge.on(), *bounds.predicates), ())
+        return rows_in(target, rows_with_values_of(source.view, target.register(), pairs, bounds))
+    if source.held is not None:
+        keys = keys_among(source.held, by_key, schema)
+    else:
+        keys = few_keys(source.rows, by_key, schema)
+    found = None if keys is None else merge.target((merge.on(),), ()).of_keys(keys)
+    return None if found is None or found.rows is None else found
+
+
+def expressions_of(statement: Merge, target: RowLevelTarget) -> Callable[[str], str]:
+    """The function that binds the tables in an expression of the statement."""
+    frames = target.frames
+    qualifiers = dict(target.qualifiers)
+    if (name := statement.unaliased_source) is not None:
+        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
+    return lambda sql: frames.expression(sql, qualifiers)
+
+
+def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
+    """The condition of a WHEN NOT MATCHED BY SOURCE clause on its rows."""
+    condition = clause.condition_sql
+    return None if condition is None else predicate_on(table, statement.target_alias, condition)

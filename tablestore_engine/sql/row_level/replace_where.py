@@ -1,0 +1,82 @@
+"""INSERT INTO … REPLACE WHERE: the rows that a condition is true for are replaced by those of a query, in one commit.
+
+Each row of the query must match the condition, too. Under a primary key, a row of the query also replaces the row of
+its key, as in every INSERT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.spark.write.align import align
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
+from tablestore_engine.sql.rows.execute_insert import query_of, static_columns
+from tablestore_engine.sql.rows.row_context import RowContext, result_of
+from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ROWS: Final = "__tablestore_rows"
+
+
+def execute_replace_where(statement: InsertOverwrite, context: RowContext) -> StatementResult:
+    """INSERT INTO … REPLACE WHERE."""
+
+    def attempt() -> WriteOutcome:
+        # Spark evaluates constants of the query as soon as it plans them.
+        with translated(), replacing_rows(statement, context) as (target, changed):
+            return target.apply(changed)
+
+    return result_of("OVERWRITE", with_retry(attempt))
+
+
+@contextmanager
+def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[tuple[RowLevelTarget, DataFrame]]:
+    """The target, and the rows that are removed and put, while those of the query are kept.
+
+    Raises:
+        SchemaError: the query's columns do not fit. SqlError: rows cannot be removed from this table.
+        ExecutionError: a row of the query does not match the condition.
+    """
+    where = statement.replace_where_sql
+    delete = Delete(
+        sql=statement.sql, table=statement.table, dynamic_options=statement.dynamic_options, where_sql=where
+    )
+    target, removed = deleted_rows(delete, context)
+    target = replace(target, rows=None)  # those of the query may be many
+    schema = target.table.schema
+    query, static = query_of(statement, schema), static_columns(statement.partition, schema, target.frames)
+    rows = align(target.frames.query(query), schema, statement.columns, static, by_name=statement.by_name)
+    put = _checked(target, rows, str(where))
+    if not target.keyed:
+        yield target, removed.unionByName(put, allowMissingColumns=True)
+        return
+    put = put.persist()  # it is read twice, and may give other rows the second time
+    try:
+        keys = [quoted_name(name) for name in schema.primary_keys]
+        deleted = removed.join(put.select(*keys), list(schema.primary_keys), "left_anti")
+        yield target, deleted.unionByName(put)
+    finally:
+        put.unpersist()
+
+
+def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:
+    """The rows of the query as changed rows; one that does not match the condition fails the write."""
+    refused = literal(f"A row of the query does not match REPLACE WHERE {where}. Filter the query by the condition.")
+    view = quoted_name(target.frames.register(_ROWS, rows))
+    columns = ", ".join(quoted_name(name) for name in target.table.schema.field_names)
+    matches = f"CASE WHEN {target.expression(where)} THEN true ELSE raise_error({refused}) END"
+    return target.frames.run(
+        f"SELECT {columns}, 0 AS {ACTION_COLUMN} FROM {view} AS {quoted_name(target.alias)} WHERE {matches}"
+    )

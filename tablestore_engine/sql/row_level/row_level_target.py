@@ -1,0 +1,236 @@
+"""The table that a DELETE, UPDATE or MERGE changes, read at one snapshot.
+
+On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On an
+append table the query also returns the file and position of each row it changes, and these files are rewritten. On a
+multiset table it returns the old rows, and they are retracted. In every case the commit conflicts when others changed
+the table since it was read, and the statement runs again on the new state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.table.predicate import Predicate, conjunction
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
+from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.hidden_columns import read_with_hidden
+from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys
+from tablestore_engine.spark.read.reader import read_plan, read_positions
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN, with_old_rows
+from tablestore_engine.spark.verbs.row_level import Read, write_changed_rows
+from tablestore_engine.sql.query.pushdown import condition_predicate
+from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql import types as T
+
+_TARGET = "__tablestore_target"
+
+
+@dataclass(frozen=True)
+class RowLevelTarget:
+    """The table that a statement changes, read at one snapshot; `hidden` are the hidden columns that it names."""
+
+    table: Table
+    alias: str
+    snapshot: Snapshot | None
+    plan: ScanPlan
+    frames: Frames
+    predicate: Predicate | None = None
+    merging: bool = False
+    intent: WriteIntent = PLAIN
+    unread: bool = False
+    hidden: tuple[str, ...] = ()
+    rows: pa.Table | None = None
+    """The rows that the statement may change, if they were looked up; they are few."""
+
+    @property
+    def keyed(self) -> bool:
+        return bool(self.table.schema.primary_keys)
+
+    @property
+    def is_multiset(self) -> bool:
+        return not self.keyed and (
+            self.table.schema.merge_engine.rules.is_multiset or any(is_retraction(f) for f in self.plan.files)
+        )
+
+    @property
+    def qualifiers(self) -> dict[tuple[str, str], str]:
+        database, name = self.table.identifier
+        return {(database.lower(), name.lower()): self.alias}
+
+    def expression(self, sql: str) -> str:
+        return self.frames.expression(sql, self.qualifiers)
+
+    def sql_type(self, column: str) -> str:
+        """The SQL type of a column of the table."""
+        return sql_type(self.table.schema.field(column).type)
+
+    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: str) -> dict[str, str]:
+        """Bound SQL of values by name, as their column or field holds them: with the fields of structs given by their
+        names, and the full length of CHAR.
+
+        `from_sql` is the FROM clause in which they are read: Spark says what types they have.
+        """
+        values = {n: value for n, (_, value) in given_values.items()}
+        kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
+        values |= self._ordered(values, kinds, from_sql)
+        return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
+
+    def _ordered(self, values: Mapping[str, str], kinds: Mapping[str, T.DataType], from_sql: str) -> dict[str, str]:
+        """The values with structs, with the fields in the order of these types."""
+        nested = [n for n in values if has_named_fields(kinds[n])]
+        if not nested:
+            return {}
+        items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
+        given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
+        return {
+            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name)
+            for name, field in zip(nested, given.fields, strict=True)
+        }
+
+    def source_columns(self) -> list[str]:
+        """Columns of the target's view that identify the row of a change."""
+        if self.keyed:
+            return []
+        if self.is_multiset:
+            return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
+        return [FILE_COLUMN, POSITION_COLUMN]
+
+    def of_keys(self, keys: RowKeys) -> RowLevelTarget:
+        """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None)."""
+        known = [one for one in (self.predicate, *predicates_of(keys)) if one is not None]
+        plan = self.table.scan(self.snapshot, conjunction(known)) if self.snapshot else self.plan
+        rows = rows_of_keys(self.table, plan, keys)
+        return self if rows is None else replace(self, plan=plan, rows=rows)
+
+    def and_rows_of(self, other: RowLevelTarget) -> RowLevelTarget:
+        """The target with the rows that were looked up for it, and those of another one."""
+        if self.rows is None or other.rows is None:
+            raise AssertionError("rows were not looked up")
+        schema = self.table.schema
+        columns = list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
+        common = RowKeys(self.rows.select(columns)).positions_in(other.rows)
+        new = np.setdiff1d(np.arange(other.rows.num_rows), common)
+        return replace(self, rows=pa.concat_tables([self.rows, other.rows.take(pa.array(new))]))
+
+    @property
+    def written_alias(self) -> str | None:
+        """The alias that the statement gives the table."""
+        return None if self.alias == self.table.identifier[1] else self.alias
+
+    def register(self) -> str:
+        """The temporary view of the target's rows, with `source_columns`."""
+        if self.rows is not None:
+            rows = frame_of_rows(self.frames.spark, self.rows, self.table.schema)
+        elif self.is_multiset:
+            rows = with_old_rows(self._rows(), self.table.schema.field_names, positions=self.merging)
+        else:
+            rows = self._rows()
+        return quoted_name(self.frames.register(_TARGET, with_computed(rows, self.table.schema)))
+
+    def _rows(self) -> DataFrame:
+        spark, positions = self.frames.spark, not self.keyed and not self.is_multiset
+        predicate = self.predicate if self.is_multiset else None
+        if self.hidden:
+            return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, positions=positions)
+        if positions:
+            return read_positions(spark, self.table, self.plan)
+        return read_plan(spark, self.table, self.plan, predicate)
+
+    def apply(self, changed: DataFrame) -> WriteOutcome:
+        """Write the changed rows."""
+        size = self.frames.input_bytes if self.rows is None else 0
+        read = Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread)
+        return write_changed_rows(self.frames.spark, read, changed)
+
+
+def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
+    """Raise a SqlError if the table's merge engine would not do what the statement says."""
+    engine = table.schema.merge_engine
+    if deletes and engine.ignores_deletes and table.schema.primary_keys:
+        raise SqlError(
+            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
+            hint="INSERT OVERWRITE replaces rows.",
+        )
+    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete or bool(engine.removing_groups)
+    updates = verb == "DELETE" or engine.takes_updates
+    if engine.rules.is_multiset or (updates and (removes or not deletes)):
+        return
+    way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+    if updates and verb == "MERGE":
+        raise SqlError(
+            f"MERGE cannot remove rows of table {table.name}: its merge engine is '{engine.name}'.", hint=way_out
+        )
+    refused = f"{verb} is" if engine.takes_updates else "UPDATE, DELETE and MERGE are"
+    raise SqlError(
+        f"{refused} not supported with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+        hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
+        + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+    )
+
+
+def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
+    """The predicate of a condition of the statement on the table's rows; None if there is none.
+
+    `alone`: no other relation is in scope, so a column without a qualifier is the table's.
+    """
+    return condition_predicate(condition_sql, owner_of(table, alias, alone=alone))
+
+
+def owner_of(table: Table, alias: str | None, *, alone: bool = True) -> Callable[[tuple[str, ...]], str | None]:
+    """Which column of the table a dotted name is; None for another one's."""
+    database, name = (part.lower() for part in table.identifier)
+    called = [[alias.lower()]] if alias else [[name], [database, name]]
+
+    def owner(parts: tuple[str, ...]) -> str | None:
+        *qualifier, column = parts
+        own = [part.lower() for part in qualifier] in called if qualifier else alone
+        return column if own else None
+
+    return owner
+
+
+def target_of(
+    frames: Frames,
+    table: Table,
+    alias: str | None,
+    predicate: Predicate | None,
+    intent: WriteIntent,
+    *,
+    merging: bool = False,
+    hidden: tuple[str, ...] = (),
+) -> RowLevelTarget:
+    """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
+    snapshot = frames.pin(table)
+    plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
+    name = alias or table.identifier[1]
+    return RowLevelTarget(table, name, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
+
+
+def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> RowLevelTarget:
+    """The target of a statement of which no row is read, unless the queries of `frames` read it."""
+    unread = not frames.may_read(table)
+    plan = ScanPlan(None, table.schema, ())
+    name = alias or table.identifier[1]
+    return RowLevelTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)

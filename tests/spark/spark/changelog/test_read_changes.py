@@ -1,0 +1,106 @@
+"""Changes between two snapshots through SQL and DataFrames."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import ChangesNotFound, OptionError, SqlError, UserError
+
+pytestmark = pytest.mark.spark
+
+
+def changes(store, arguments, what="*", more=""):
+    return sorted(
+        (tuple(row) for row in store.sql(f"SELECT {what} FROM table_changes({arguments}) {more}").collect()), key=repr
+    )
+
+
+@pytest.fixture
+def keyed(store):
+    store.execute(
+        "CREATE TABLE k (p STRING, id INT, v STRING, m MAP<STRING, INT>, PRIMARY KEY (p, id) NOT ENFORCED)"
+        " PARTITIONED BY (p)"
+    )
+    store.execute("INSERT INTO k VALUES ('a', 1, 'a', map('x', 1, 'y', 2)), ('a', 2, 'b', null), ('b', 3, 'c', null)")
+    store.execute("INSERT INTO k VALUES ('a', 2, 'B', null), ('b', 4, 'd', null), ('a', 1, 'a', map('y', 2, 'x', 1))")
+    store.execute("DELETE FROM k WHERE id = 3")
+    store.execute("CALL sys.compact('k')")
+    store.table("k").create_tag("first", 1)
+    return store
+
+
+def test_changes_of_a_keyed_table(keyed):
+    updated = [("+U", "a", 2, "B"), ("-U", "a", 2, "b")]
+    inserted, deleted = ("+I", "b", 4, "d"), ("-D", "b", 3, "c")
+    shown = "_row_kind, p, id, v"
+    assert changes(keyed, "'k', 1", shown) == [inserted, updated[0], deleted, updated[1]], "a map is equal in any order"
+    assert changes(keyed, "'default.k', 'first', 2", shown) == [inserted, *updated]
+    assert changes(keyed, "'k', 2, 3", shown) == [deleted]
+    assert changes(keyed, "'k', 3", shown) == [], "a compaction changes nothing"
+    assert changes(keyed, "'k', 1", "c.id", "c WHERE c.p = 'b' AND _row_kind = '-D'") == [(3,)]
+    assert changes(keyed, "'k', current_timestamp() - INTERVAL 1 DAY", "count(*)") == [(3,)]
+    joined = keyed.sql("SELECT c._row_kind, k.id FROM table_changes('k', 1, 2) c JOIN k ON k.id = c.id WHERE k.id = 4")
+    assert [tuple(row) for row in joined.collect()] == [("+I", 4)]
+
+
+def test_dataframes_and_arrow_agree(keyed):
+    frame = keyed.changes("k", 1)
+    assert frame.columns == ["_row_kind", "p", "id", "v", "m"]
+    arrow = keyed.table("k").changes(1)
+    assert sorted(tuple(row)[:4] for row in frame.collect()) == sorted(
+        (row["_row_kind"], row["p"], row["id"], row["v"]) for row in arrow.to_pylist()
+    )
+
+
+def test_read_options(keyed):
+    def ids(**options):
+        named = {f"incremental-between{key and '-'}{key.replace('_', '-')}": value for key, value in options.items()}
+        return sorted(row.id for row in keyed.read("k", options=named).collect())
+
+    times = {one.id: one.time_millis for one in keyed.table("k").snapshots()}
+    assert ids(**{"": "1,3"}) == ids(**{"": "first,3", "scan_mode": "diff"}) == [2, 4]
+    assert ids(**{"": "1,3", "scan_mode": "delta"}) == [1, 2, 4], "rows that were written, changed or not"
+    assert ids(timestamp=f"{times[1] - 1},{times[4]}") == [1, 2, 4]
+    for wrong, message in (
+        ({"": "1"}, "two snapshots"),
+        ({"": "1,2", "scan_mode": "x"}, "auto, diff"),
+        ({"scan_mode": "diff"}, "range"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            ids(**wrong)
+
+
+def test_changes_of_an_append_table(store):
+    store.execute("CREATE TABLE a (id INT, d STRING) PARTITIONED BY (d)")
+    store.execute("INSERT INTO a VALUES (1, 'x'), (1, 'x'), (2, 'y')")
+    store.execute("INSERT INTO a VALUES (1, 'x')")
+    store.execute("DELETE FROM a WHERE id = 2")
+    store.execute("INSERT OVERWRITE a PARTITION (d = 'x') VALUES (1), (5)")
+    assert changes(store, "'a', 0, 2") == [("+I", 1, "x")] * 3 + [("+I", 2, "y")]
+    assert changes(store, "'a', 1, 2") == [("+I", 1, "x")]
+    assert changes(store, "'a', 2") == [("+I", 5, "x"), *[("-D", 1, "x")] * 2, ("-D", 2, "y")]
+    assert changes(store, "'a', 2", more="WHERE d = 'y'") == [("-D", 2, "y")]
+    store.execute("ALTER TABLE a ADD COLUMNS (n INT)")
+    store.execute("INSERT INTO a VALUES (7, 'z', 1)")
+    assert changes(store, "'a', 3", "_row_kind, id, n") == [("+I", 5, None), ("+I", 7, 1), *[("-D", 1, None)] * 2]
+
+
+def test_what_cannot_be_read(keyed):
+    store = keyed
+    store.execute("CREATE VIEW w AS SELECT * FROM k")
+    store.execute("CALL sys.expire_snapshots(table => 'k', retain_max => 2)")
+    for arguments, error, message in (
+        ("'k', 2", ChangesNotFound, r"no snapshot 2 .* There are snapshots 3 to 4, and the tags first \(1\)"),
+        ("'k', 'second'", SqlError, "no snapshot, no tag and no time"),
+        ("'k', 4, 3", UserError, "ends before it begins"),
+        ("'w', 1", SqlError, "is a view"),
+        ("'k$files', 1", SqlError, "system table"),
+    ):
+        with pytest.raises(error, match=message):
+            changes(store, arguments)
+    # Between the ends everything may be removed.
+    assert changes(store, "'k', 'first'", "count(*)") == [(4,)]
+    store.execute("CREATE OR REPLACE TABLE k AS SELECT 1 AS one")
+    with pytest.raises(ChangesNotFound, match="was replaced by another one"):
+        changes(store, "'k', 4")
+    assert changes(store, "'k', 0") == [("+I", 1)]

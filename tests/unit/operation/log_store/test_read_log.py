@@ -1,0 +1,30 @@
+"""Where a reader of a log begins, by the options of its table; tests/kafka reads a real topic."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import keyed_arrow, keyed_table
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.operation.log_store import read_log
+from tablestore_engine.operation.log_store.read_log import LogStart, start_of
+from tablestore_engine.schema.table.schema_changes import SetOption
+
+KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
+
+
+def test_a_reader_begins_where_the_table_says(tmp_path, topic, monkeypatch):
+    monkeypatch.setattr(read_log, "end_offsets", lambda log, *, committed: [9])
+    monkeypatch.setattr(read_log, "offsets_at", lambda log, millis: [millis // 1000])
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    assert start_of(table.state) == LogStart(1, (1,))  # full: the rows of snapshot 1, and what came behind its changes
+    table = table.alter(SetOption("log.scan", "latest"))
+    assert start_of(table.state) == LogStart(0, (9,))
+    assert start_of(table.state, "full") == LogStart(1, (1,))  # what the reader says is nearer
+    table = table.alter(SetOption("log.scan", "from-timestamp"))
+    with pytest.raises(OptionError, match="needs a time"):
+        start_of(table.state)
+    table = table.alter(SetOption("log.scan.timestamp-millis", "5000"))
+    assert start_of(table.state) == LogStart(0, (5,))
+    assert start_of(table.state, millis=7000) == LogStart(0, (7,))

@@ -1,0 +1,130 @@
+"""The example's deliveries, applied in order by a naive fold, give the published year without cancelled flights.
+
+What the demo compares its tables with is computed by pyarrow; here that is compared with plain loops.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.repository import ROOT
+
+EXAMPLE = str(ROOT / "examples" / "flights")
+
+
+@pytest.fixture(scope="module")
+def deliveries():
+    sys.path.insert(0, EXAMPLE)
+    try:
+        import deliveries
+
+        yield deliveries
+    finally:
+        sys.path.remove(EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def answers(deliveries):
+    import answers
+
+    return answers
+
+
+@pytest.fixture(scope="module")
+def year(deliveries):
+    return deliveries.published_year()
+
+
+@pytest.fixture(scope="module")
+def weather(deliveries):
+    return deliveries.published_weather()
+
+
+def _rows(table):
+    return zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
+
+
+def _folded(deliveries, year, count):
+    """The flights that are known after so many deliveries, each in the columns of the raw data."""
+    latest = {}
+    width = len(deliveries.KEY)
+    for delivery in deliveries.plan()[:count]:
+        for kind, *row in _rows(delivery.reports(year)):
+            if kind == "cancellation":
+                del latest[tuple(row[:width])]
+            else:
+                latest[tuple(row[:width])] = tuple(row)
+    return list(latest.values())
+
+
+def test_folding_all_deliveries_gives_the_published_year(deliveries, year):
+    latest = _folded(deliveries, year, len(deliveries.plan()))
+    assert set(latest) == set(_rows(deliveries.not_cancelled(year)))
+
+
+def test_sizes_are_foretold(deliveries, year):
+    plan = deliveries.plan()
+    sizes = list(deliveries.expected_sizes(year, plan))
+    assert sizes[0] == 80_789
+    assert sizes[-1] == deliveries.not_cancelled(year).num_rows == 328_521
+
+
+def test_corrections_correct_something(deliveries, year):
+    first, second = (delivery.reports(year) for delivery in deliveries.plan()[:2])
+    width = len(deliveries.KEY)
+    before = {tuple(row[:width]): row for _, *row in _rows(first)}
+    corrections = [row for kind, *row in _rows(second) if kind == "correction"]
+    assert all(before[tuple(row[:width])] != row for row in corrections)
+
+
+def test_a_delivery_names_each_flight_once(deliveries, year):
+    for delivery in deliveries.plan():
+        reports = delivery.reports(year)
+        assert isinstance(reports, pa.Table)
+        assert reports.group_by(list(deliveries.KEY)).aggregate([]).num_rows == reports.num_rows
+
+
+def test_all_weather_is_landed_with_its_months(deliveries, weather, tmp_path):
+    landed = []
+    for delivery in deliveries.plan():
+        deliveries.land_weather(str(tmp_path), delivery, weather)
+        landed.append(pq.read_table(tmp_path / "weather"))
+    assert set(landed[0]["month"].to_pylist()) == {1, 2, 3}
+    assert Counter(_rows(landed[-1])) == Counter(_rows(weather))
+
+
+def test_the_weather_is_joined_as_two_loops_would(deliveries, answers, year, weather):
+    flights = _folded(deliveries, year, 2)
+    at = {name: number for number, name in enumerate(deliveries.COLUMNS)}
+    held_up = {}
+    for row in flights:
+        if row[at["dep_delay"]] is None or row[at["dep_delay"]] > 60:
+            hour = (row[at["origin"]], *row[:3], row[at["sched_dep_time"]] // 100)
+            held_up.setdefault(hour, []).append((row[at["carrier"]], row[at["dep_delay"]]))
+    naive = Counter(
+        (*observed, *flight) for observed in _rows(weather) for flight in held_up.get(observed[:5], [(None, None)])
+    )
+    assert Counter(_rows(answers.weather_and_delays(_table(year, at, flights), weather))) == naive
+    assert max(naive.values()) > 1  # nothing in a row is a key
+
+
+def test_a_delivery_takes_rows_of_the_join_back(deliveries, answers, year, weather):
+    at = {name: number for number, name in enumerate(deliveries.COLUMNS)}
+    before, after = (
+        Counter(_rows(answers.weather_and_delays(_table(year, at, _folded(deliveries, year, count)), quarter)))
+        for count in (1, 2)
+        for quarter in [weather.filter(pa.compute.less(weather["month"], 4))]
+    )
+    removed, come = before - after, after - before
+    quiet = (None, None)
+    assert {row[-2:] == quiet for row in removed} == {row[-2:] == quiet for row in come} == {True, False}
+
+
+def _table(year, columns, rows):
+    schema = pa.schema([year.schema.field(name) for name in columns])
+    values = zip(*rows, strict=True)
+    return pa.table([pa.array(one, field.type) for one, field in zip(values, schema, strict=True)], schema=schema)

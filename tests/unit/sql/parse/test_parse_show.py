@@ -1,0 +1,69 @@
+"""SHOW and DESCRIBE: each case names the fields that it sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.parsed import DB_T, Case, T, check_parsed, named
+
+from tablestore_engine.sql.statements.layout import AnalyzeTable
+from tablestore_engine.sql.statements.schema import (
+    DescribeSchema,
+    ShowCurrentSchema,
+    ShowSchemas,
+)
+from tablestore_engine.sql.statements.show import (
+    Describe,
+    ShowColumns,
+    ShowCreateTable,
+    ShowPartitions,
+    ShowTables,
+    ShowTblProperties,
+    ShowViews,
+)
+from tablestore_engine.sql.statements.statement import (
+    PartitionValue,
+    Statement,
+    TableName,
+)
+
+LOOKING: list[Case] = [
+    ("show schemas", ShowSchemas, {}),
+    ("show databases like 'a*'", ShowSchemas, {"like": "a*"}),
+    ("show schemas in spark_catalog 'a'", ShowSchemas, {"like": "a"}),
+    ("show current schema", ShowCurrentSchema, {}),
+    ("show tables", ShowTables, {}),
+    ("show tables in db like 'x*|y'", ShowTables, {"database": "db", "like": "x*|y"}),
+    ("show tables from `db` 'x'", ShowTables, {"database": "db", "like": "x"}),
+    ("show table extended in db like '*'", ShowTables, {"database": "db", "like": "*", "extended": True}),
+    ("show views in db", ShowViews, {"database": "db"}),
+    ("show create table db.t", ShowCreateTable, {"table": DB_T}),
+    ("show tblproperties db.t", ShowTblProperties, {"table": DB_T}),
+    ("show tblproperties t ('a.b')", ShowTblProperties, {"table": T, "key": "a.b"}),
+    ("show columns in t in db", ShowColumns, {"table": DB_T}),
+    (
+        "show partitions t partition (a = 1)",
+        ShowPartitions,
+        {"table": T, "partition": (PartitionValue("a", "1"),)},
+    ),
+    ("describe db.t", Describe, {"table": DB_T}),
+    ("desc table extended db.t", Describe, {"table": DB_T, "extended": True}),
+    ("describe formatted t", Describe, {"table": T, "extended": True}),
+    ("describe extended", Describe, {"table": TableName(None, "extended")}),
+    ("describe t a.b", Describe, {"table": T, "column": "a.b"}),
+    ("describe extended t as json", Describe, {"table": T, "extended": True, "as_json": True}),
+    ("describe schema extended db", DescribeSchema, {"database": "db", "extended": True}),
+    ("analyze table t compute statistics", AnalyzeTable, {"table": T}),
+    ("analyze table t compute statistics noscan", AnalyzeTable, {"table": T, "no_scan": True}),
+    (
+        "analyze table t compute statistics for columns a, b",
+        AnalyzeTable,
+        {"table": T, "columns": ("a", "b")},
+    ),
+]
+
+
+@pytest.mark.parametrize(**named(LOOKING))
+def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
+    check_parsed(text, kind, expected)
