@@ -68,8 +68,8 @@ $(VENV)/.stream: $(VENV)/.demo
 SECONDS_OPEN ?= 100
 
 .PHONY: demo-stream
-demo-stream:  ## Play a shop's changes through Kafka and a chain of models (two minutes; skipped without Maven)
-	@command -v mvn >/dev/null || { echo 'Skipped: the Kafka broker is fetched by Maven, which was not found.'; exit 0; }; \
+demo-stream:  ## Play a shop's changes through Kafka and models (two minutes; skipped without Maven)
+	@command -v mvn >/dev/null || { echo 'Skipped: the broker is fetched by Maven, which was not found.'; exit 0; }; \
 	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(VENV)/.stream' '$(KAFKA)/.made' && \
 	  $(PY) examples/orders/play_shop.py --folder '$(STREAM_FOLDER)' --jars '$(KAFKA)' --seconds '$(SECONDS_OPEN)'
 

@@ -1,4 +1,4 @@
-"""What the demo shows: a table that moves while messages come and dbt runs, and the answers at the end."""
+"""The view of the demo: a table that moves while messages come and dbt runs, and the answers at the end."""
 
 from __future__ import annotations
 

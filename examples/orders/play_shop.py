@@ -34,7 +34,7 @@ COLUMNS = {
     "orders": ("id", "customer", "day", "amount"),
     "enriched_orders": ("id", "country", "day", "amount"),
     "daily_totals": ("day", "country", "orders", "amount"),
-    "top_days": ("country", "place", "day", "amount"),
+    "top_days": ("country", "rank_number", "day", "amount"),
 }
 
 
@@ -102,7 +102,8 @@ def _play(folder: str, servers: str, seconds: float) -> int:
 def _make_topic(servers: str) -> None:
     from confluent_kafka.admin import AdminClient, NewTopic
 
-    AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(TOPIC, PARTITIONS)])[TOPIC].result(30)
+    client = AdminClient({"bootstrap.servers": servers})
+    client.create_topics([NewTopic(TOPIC, PARTITIONS)])[TOPIC].result(30)
 
 
 def _trade(shop: Shop, servers: str, state: State, closed: Event, failed: list[BaseException]) -> None:
@@ -143,10 +144,10 @@ def _dbt(folder: str, command: str) -> None:
     """A command of dbt on this project. Raises DbtFailed with its messages."""
     from dbt.cli.main import dbtRunner
 
-    places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT]
+    projects = ["--project-dir", PROJECT, "--profiles-dir", PROJECT]
     folders = ["--target-path", os.path.join(folder, "dbt"), "--log-path", os.path.join(folder, "logs")]
     quiet = ["--log-level", "none", "--log-level-file", "debug"]
-    outcome = dbtRunner().invoke([command, *places, *folders, *quiet])
+    outcome = dbtRunner().invoke([command, *projects, *folders, *quiet])
     if not outcome.success:
         raise DbtFailed(*_messages(outcome))
 

@@ -105,7 +105,7 @@ Rows = set[tuple[object, ...]]
 
 
 def recomputed(orders: dict[int, Order]) -> dict[str, Rows]:
-    """What each table must hold when it has all changes, computed from the orders alone."""
+    """The rows that each table must hold when it has all changes, computed from the orders alone."""
     counts: dict[tuple[date, str], int] = defaultdict(int)
     amounts: dict[tuple[date, str], Decimal] = defaultdict(Decimal)
     for one in orders.values():
@@ -115,7 +115,7 @@ def recomputed(orders: dict[int, Order]) -> dict[str, Rows]:
     top: Rows = set()
     for country in COUNTRIES:
         best = sorted((-amount, day) for (day, where), amount in amounts.items() if where == country)[:BEST]
-        top |= {(country, place, day, -amount) for place, (amount, day) in enumerate(best, 1)}
+        top |= {(country, number, day, -amount) for number, (amount, day) in enumerate(best, 1)}
     return {
         "orders": {(one.id, one.customer, one.day, one.amount) for one in orders.values()},
         "enriched_orders": {(one.id, country_of(one.customer), one.day, one.amount) for one in orders.values()},

@@ -67,7 +67,7 @@ class ChangeMethods(SchemaMethods):
     def tablestore_kafka_changes(
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
-        """What a model reads for `kafka_changes(source)`: the rows of the messages since its last run, or of all."""
+        """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
         if not source.identifier or source.is_cte:
             return str(source.render())
         if not _is_stored(model):

@@ -32,7 +32,7 @@ from dbt.adapters.tablestore.config.model_config import (
     takes_row_kinds,
     unique_keys,
 )
-from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, stored_query, view_step
+from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, is_view_config, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
@@ -257,14 +257,14 @@ class MacroMethods(ChangeMethods):
         config = model.get("config") or {}
         self._say_notices(config)
         layout = TableLayout.of(model, tuple(primary_key or ()))
-        return replace(layout, query=stored_query(config, self._compiled(model)))
+        return replace(layout, query=self._compiled(model)) if is_view_config(config) else layout
 
     def _compiled(self, model: Mapping[str, Any]) -> str:
         return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""))
 
     @available.parse(lambda *a, **k: ViewStep(CREATE))
     def tablestore_view_step(self, relation: BaseRelation | None, model: Mapping[str, Any]) -> ViewStep:
-        """What a run does to a materialized view; see `stored_query.view_step`."""
+        """The step that a run takes with a materialized view; see `stored_query.view_step`."""
         if relation is None or relation.is_view:
             return ViewStep(CREATE if relation is None else REPLACE)
         query = self._compiled(model)

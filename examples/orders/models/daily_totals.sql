@@ -1,4 +1,4 @@
--- Sums of changes: a new row counts once, a row that is gone counts back. The table adds them to what it holds.
+-- Sums of changes: a new row counts once, a removed row counts back. The table adds them to what it holds.
 {{ config(
     incremental_strategy='append',
     primary_key=['day', 'country'],

@@ -1,6 +1,6 @@
--- A list of the best is no sum: for each country of which a total changed, its three places are computed anew. A place
--- that nothing takes is deleted.
-{{ config(incremental_strategy='changelog', unique_key=['country', 'place']) }}
+-- A list of the best is no sum: for each country of which a total changed, its three ranks are computed anew. A rank
+-- that no day has is deleted.
+{{ config(incremental_strategy='changelog', unique_key=['country', 'rank_number']) }}
 
 with changed as (
     select distinct country from {{ changes(ref('daily_totals')) }}
@@ -11,21 +11,21 @@ ranked as (
         totals.country,
         totals.day,
         totals.amount,
-        row_number() over (partition by totals.country order by totals.amount desc, totals.day) as place
+        row_number() over (partition by totals.country order by totals.amount desc, totals.day) as rank_number
     from {{ pinned(ref('daily_totals')) }} as totals
     join changed on changed.country = totals.country
     where totals.orders > 0
 ),
 
-places as (
-    select country, explode(array(1, 2, 3)) as place from changed
+numbers as (
+    select country, explode(array(1, 2, 3)) as rank_number from changed
 )
 
 select
-    if(ranked.place is null, '-D', '+I') as _row_kind,
-    places.country,
-    places.place,
+    if(ranked.rank_number is null, '-D', '+I') as _row_kind,
+    numbers.country,
+    numbers.rank_number,
     ranked.day,
     ranked.amount
-from places
-left join ranked on ranked.country = places.country and ranked.place = places.place
+from numbers
+left join ranked on ranked.country = numbers.country and ranked.rank_number = numbers.rank_number

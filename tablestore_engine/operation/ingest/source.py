@@ -64,7 +64,7 @@ def check_format(name: str, *, keyed: bool) -> None:
 
 
 def check_start(start: str) -> None:
-    """Raise an OptionError for a place in the topic that is unknown."""
+    """Raise an OptionError for a start that is unknown."""
     if start not in ("earliest", "latest"):
         raise OptionError(f"A topic is read from earliest or latest, not from '{start}'.")
 

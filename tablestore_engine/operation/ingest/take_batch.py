@@ -21,7 +21,7 @@ from tablestore_engine.operation.ingest.sync import batches
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 
 AT_ONCE = 200_000
-_PLACE = "__tablestore_place"
+_NUMBER = "__tablestore_number"
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class TakenBatch:
 
 
 def wanted_rows(schema: pa.Schema, keys: Sequence[str], required: Sequence[str]) -> Wanted:
-    """What is asked of messages: columns, those of the key, and those that must not be null."""
+    """The rows that are asked for: columns, those of the key, and those that must not be null."""
     return Wanted(schema, tuple(keys), tuple(required), every_before=not keys)
 
 
 def topic_now(source: KafkaSource, start: str, *, keyed: bool) -> TopicNow:
-    """What a topic holds now, of committed messages.
+    """The range of committed messages that a topic holds now.
 
     Raises OptionError for an unknown format or start, and LogError when the brokers do not answer.
     """
@@ -88,8 +88,8 @@ def take_batch(
 
 def _newest(rows: pa.Table, kinds: Kinds, keys: Sequence[str], anew: bool) -> tuple[pa.Table, Kinds]:
     """The last row of each key and its kind; the row before an update of the key means a delete."""
-    numbered = rows.select(list(keys)).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
-    newest = numbered.group_by(list(keys)).aggregate([(_PLACE, "max")]).column(f"{_PLACE}_max").to_numpy()
+    numbered = rows.select(list(keys)).append_column(_NUMBER, pa.array(np.arange(rows.num_rows)))
+    newest = numbered.group_by(list(keys)).aggregate([(_NUMBER, "max")]).column(f"{_NUMBER}_max").to_numpy()
     last = np.sort(newest).astype(np.int64)
     kinds = np.where(kinds[last] == BEFORE, DELETE, kinds[last])
     if anew:

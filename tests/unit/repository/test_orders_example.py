@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import date
 from decimal import Decimal
 
 import pytest
+from support.repository import ROOT
 
-EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "examples", "orders")
+EXAMPLE = str(ROOT / "examples" / "orders")
 
 
 @pytest.fixture(scope="module")

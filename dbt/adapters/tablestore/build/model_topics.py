@@ -41,7 +41,7 @@ class _Run:
 
 
 class ModelTopics:
-    """What the models of one dbt command read of topics."""
+    """The messages that the models of one dbt command read of topics."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -95,7 +95,7 @@ class ModelTopics:
         return ""
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
-        """What the statement that writes the rows of a model uses, unless its topics have nothing new."""
+        """The messages that the statement which writes a model's rows uses, unless its topics have nothing new."""
         run = self._runs.get(model)
         return tuple(one for one in run.consumed.values() if one.before != one.after) if run else ()
 

@@ -1,4 +1,4 @@
-"""What the `meta` of a dbt source says of the Kafka topic that it is, and its columns as the types of rows.
+"""The Kafka topic that a dbt source is, by its `meta`, and the columns of its rows.
 
     meta:
       kafka: {servers: 'localhost:9092', topic: mysql.shop.orders, format: debezium-json, key: id}

@@ -21,7 +21,7 @@ CREATE, REPLACE, ALTER, REFRESH = "CREATE", "REPLACE", "ALTER", "REFRESH"
 
 @dataclass(frozen=True)
 class ViewStep:
-    """What a run does to a materialized view.
+    """The step that a run takes with a materialized view.
 
     Attributes:
         name: create, replace, alter or refresh.
@@ -42,7 +42,7 @@ def is_materialized_view(schema: TableSchema) -> bool:
 
 
 def view_step(schema: TableSchema | None, wanted: TableLayout, query: str, *, same_columns: bool) -> ViewStep:
-    """What is to be done so that a table is the materialized view of a model.
+    """The step by which a table becomes the materialized view of a model.
 
     Args:
         schema: that of the table; None when there is none.
@@ -76,6 +76,6 @@ def view_step(schema: TableSchema | None, wanted: TableLayout, query: str, *, sa
     return ViewStep(ALTER, options.text, stored, options) if options.text else ViewStep(REFRESH, "", stored)
 
 
-def stored_query(config: Mapping[str, object], query: str | None) -> str | None:
-    """The query that the table of a model remembers; None for other materializations."""
-    return query if config.get("materialized") == MATERIALIZED_VIEW else None
+def is_view_config(config: Mapping[str, object]) -> bool:
+    """Whether a model with this config is a materialized view."""
+    return config.get("materialized") == MATERIALIZED_VIEW

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dbt.adapters.tablestore.config.stored_query import stored_query, view_step
+from dbt.adapters.tablestore.config.stored_query import is_view_config, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
@@ -54,6 +54,10 @@ def test_options_are_altered():
 
 
 def test_the_table_remembers_the_query():
-    assert stored_query({"materialized": "table"}, QUERY) is None
-    query = stored_query({"materialized": "materialized_view"}, "select 'x'")
-    assert "'dbt.query' = 'select \\'x\\''" in replace(LAYOUT, query=query).clauses()
+    assert "dbt.query" not in LAYOUT.clauses()
+    assert "'dbt.query' = 'select \\'x\\''" in replace(LAYOUT, query="select 'x'").clauses()
+
+
+def test_the_config_says_what_is_a_view():
+    assert is_view_config({"materialized": "materialized_view"})
+    assert not is_view_config({"materialized": "view"})

@@ -82,7 +82,7 @@ def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, mon
         ((3, 5), (0,), (9,), "made anew"),
     ],
 )
-def test_messages_that_are_gone_are_named(before, first, ends, lost):
+def test_messages_that_are_lost_are_named(before, first, ends, lost):
     assert lost in why_messages_lost(before, first, ends)
     assert bool(lost) == bool(why_messages_lost(before, first, ends))
 

@@ -1,5 +1,5 @@
-{# A table that remembers its query. Each run computes all rows anew and replaces the old ones by one commit. A change of
-   the model is applied as `on_configuration_change` says. #}
+{# A table that remembers its query. Each run computes all rows anew and replaces the old ones by one commit. A change
+   of the model is applied as `on_configuration_change` says. #}
 {% materialization materialized_view, adapter='tablestore' %}
 
   {%- set existing_relation = load_cached_relation(this) -%}
@@ -13,8 +13,8 @@
   {%- set action = 'REPLACE' if existing_relation is not none and should_full_refresh() else step.name -%}
   {%- if step.changes and not should_full_refresh() -%}
     {%- set mode = config.get('on_configuration_change') | string -%}
-    {%- set found = 'Configuration changes were identified and `on_configuration_change` was set to `' ~ mode ~ '` for `'
-                    ~ target_relation.render() ~ '`' -%}
+    {%- set found = 'Configuration changes were identified and `on_configuration_change` was set to `' ~ mode
+                    ~ '` for `' ~ target_relation.render() ~ '`' -%}
     {%- if mode == 'fail' -%}
       {{ exceptions.raise_fail_fast_error(found ~ ': ' ~ step.changes) }}
     {%- elif mode == 'continue' -%}
