@@ -111,7 +111,8 @@ def _trade(shop: Shop, servers: str, state: State, closed: Event, failed: list[B
     from confluent_kafka import Producer
 
     try:
-        producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 20})
+        quiet = {"log_level": 2}
+        producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 20, **quiet})
         began = time.monotonic()
         while not closed.is_set():
             state.elapsed = time.monotonic() - began
