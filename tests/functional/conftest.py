@@ -10,6 +10,7 @@ from dbt.artifacts.schemas import base as artifacts
 from dbt.flags import get_flags
 from dbt.parser import manifest as manifests
 from dbt.parser.manifest import ManifestLoader
+from dbt.task import runnable
 from dbt.tests.fixtures.project import *
 from dbt_common.behavior_flags import BehaviorFlagRendered
 from dbt_common.utils.encoding import JSONEncoder
@@ -32,7 +33,7 @@ WRITING_TWICE = ("build", "compile", "run", "seed", "snapshot", "test")
 def quick_commands():
     """Spares the many commands of these tests what takes dbt long and is the same each time."""
     load_macros, known = ManifestLoader.load_macros, {}
-    write_manifest = manifests.write_manifest
+    write_manifest = runnable.write_manifest  # which commands with nodes go on to use
 
     def load_once(config, hook, base_macros_only=False):
         """The macros of dbt and of the adapter, by which fixtures make and drop schemas."""

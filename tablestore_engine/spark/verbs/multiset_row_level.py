@@ -53,8 +53,8 @@ def several_rows() -> SqlError:
     )
 
 
-def with_row_kinds(changed: DataFrame, schema: TableSchema, is_put: Column) -> DataFrame:
-    """The changed rows with `ROW_KIND_COLUMN`; `is_put` says which of them put a row."""
+def as_records(changed: DataFrame, schema: TableSchema, is_put: Column) -> DataFrame:
+    """The changed rows as records, with `ROW_KIND_COLUMN`; `is_put` says which of them put a row."""
     names = schema.field_names
 
     def kind(number: int) -> Column:

@@ -25,9 +25,9 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_row_level import (
     OLD_COLUMN,
+    as_records,
     count_changed_rows,
     several_rows,
-    with_row_kinds,
 )
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
@@ -96,7 +96,7 @@ def _retract(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcom
     if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
     job = replace(begin(read.table.state, replace(read.intent, refuse_duplicates=False), read.snapshot), row_level=True)
-    frame = with_row_kinds(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
+    frame = as_records(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)
 

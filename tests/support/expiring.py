@@ -1,0 +1,17 @@
+"""Tables whose snapshots expire."""
+
+from __future__ import annotations
+
+import os
+
+from tablestore_engine.operation.history.snapshot_expire import Retention
+
+HOUR = 3_600_000
+
+
+ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
+
+
+def metadata(table):
+    """Names of manifests and lists on disk."""
+    return set(os.listdir(table.paths.manifest_dir))
