@@ -51,4 +51,3 @@ class WriteIntent:
 
 
 PLAIN = WriteIntent()
-UNIQUE = WriteIntent(refuse_duplicates=True)

@@ -77,8 +77,17 @@ _STATEMENTS = (
 )
 
 
+DIALECT = "In dbt, a model keeps the SQL of another warehouse when its config `dialect` names it."
+"""The end of every hint."""
+
+
 def error_hint(message: str, statement: str = "") -> str | None:
     """The text to write instead; None when a message is about something else. `statement`: the text that Spark got."""
+    instead = _instead(message, statement)
+    return None if instead is None else f"{instead} {DIALECT}"
+
+
+def _instead(message: str, statement: str) -> str | None:
     for pattern, make in _MESSAGES:
         found = pattern.search(message)
         hint = make(found) if found else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.run.error_hints import error_hint
+from tablestore_engine.spark.run.error_hints import DIALECT, error_hint
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from tablestore_engine.spark.run.error_hints import error_hint
     ],
 )
 def test_by_the_message(message, hint):
-    assert error_hint(message, "select 1") == hint
+    assert error_hint(message, "select 1") == (hint and f"{hint} {DIALECT}")
 
 
 @pytest.mark.parametrize(

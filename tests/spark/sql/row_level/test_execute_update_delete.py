@@ -1,0 +1,88 @@
+"""UPDATE and DELETE against the same statement computed naively, on tables with and without a key."""
+
+from __future__ import annotations
+
+import pytest
+from support.row_level import TARGET, check
+from support.spark_rows import in_order, rows
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError, TableStoreError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        ("id = 3", lambda i, v, s: i == 3),
+        ("v > 50 AND s IS NOT NULL", lambda i, v, s: v > 50 and s is not None),
+        ("s = 't5' OR id < 2", lambda i, v, s: s == "t5" or i < 2),
+        ("t.id IN (SELECT id FROM source)", lambda i, v, s: i in (3, 4, 5)),
+        ("EXISTS (SELECT 1 FROM source WHERE source.id = t.id AND source.v > 400)", lambda i, v, s: i == 5),
+        ("v > (SELECT avg(v) FROM default.t)", lambda i, v, s: v > 55),
+        ("s = 'nothing'", lambda i, v, s: False),
+        ("NOT (s = 't1')", lambda i, v, s: s is not None and s != "t1"),
+        ("true", lambda i, v, s: True),
+    ],
+)
+def test_delete(target, where, holds):
+    expected = [r for r in TARGET if not holds(*r)]
+    assert target.execute(f"DELETE FROM t WHERE {where}").rows_affected == len(TARGET) - len(expected)
+    assert rows(target) == sorted(expected)
+    check(target)
+
+
+def test_delete_without_condition_and_alias(target):
+    assert target.execute("DELETE FROM t AS x WHERE x.id = 1 OR x.v = 20").rows_affected == 2
+    assert target.execute("DELETE FROM t").rows_affected == len(TARGET) - 2
+    assert rows(target) == []
+    assert target.execute("DELETE FROM t WHERE id = 1").rows_affected == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "change"),
+    [
+        ("SET v = v + 1 WHERE id < 5", lambda i, v, s: (i, v + 1, s) if i < 5 else (i, v, s)),
+        ("SET v = id, s = concat('x', s)", lambda i, v, s: (i, i, None if s is None else "x" + s)),
+        (
+            "SET v = length(s), s = v WHERE s IS NOT NULL",
+            lambda i, v, s: (i, v, s) if s is None else (i, len(s), str(v)),
+        ),
+        ("AS q SET q.v = NULL WHERE q.id = 2", lambda i, v, s: (i, None if i == 2 else v, s)),
+        ("SET v = (SELECT max(v) FROM source) WHERE id = 1", lambda i, v, s: (i, 2000 if i == 1 else v, s)),
+        ("SET V = -1 WHERE ID = 7", lambda i, v, s: (i, -1 if i == 7 else v, s)),
+        ("SET v = 0 WHERE id = 99", lambda i, v, s: (i, v, s)),
+    ],
+)
+def test_update(target, statement, change):
+    expected = [change(*r) for r in TARGET]
+    where = "WHERE" in statement
+    changed = target.execute(f"UPDATE t {statement}").rows_affected
+    assert rows(target) == sorted(expected)
+    assert changed == (sum(a != b for a, b in zip(TARGET, expected, strict=True)) if where else len(TARGET))
+    check(target)
+
+
+@pytest.mark.parametrize(
+    ("statement", "error", "words"),
+    [
+        ("UPDATE t SET v = 1, v = 2", SchemaError, "twice"),
+        ("UPDATE t SET nope = 1", TableStoreError, "nope"),
+        ("UPDATE t SET v = nope + 1", SqlError, "nope"),
+        ("DELETE FROM t WHERE nope = 1", SqlError, "nope"),
+    ],
+)
+def test_mistakes(target, statement, error, words):
+    with pytest.raises(error, match=words):
+        target.execute(statement)
+    assert rows(target) == sorted(TARGET)
+    assert len(target.table("t").snapshots()) == 1
+
+
+def test_a_key_cannot_be_updated(target):
+    if not target.keyed:
+        target.execute("UPDATE t SET id = 100 WHERE id = 1")
+        assert rows(target) == in_order((100 if i == 1 else i, v, s) for i, v, s in TARGET)
+        return
+    with pytest.raises(PrimaryKeyError, match="cannot change"):
+        target.execute("UPDATE t SET id = 100 WHERE id = 1")
