@@ -7,6 +7,7 @@ VENV     ?= .venv
 PYTHON   ?=
 PYTEST   ?=
 FOLDER   ?= target/demo
+STREAM_FOLDER ?= target/demo-stream
 
 # Other readers of the format pin what they like, so they live apart.
 INTEROP  ?= $(VENV)-interop
@@ -58,6 +59,23 @@ venv: $(VENV)/.dev  ## Make the development environment
 demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 to 3 minutes on two cores)
 	@sh scripts/check_java.sh
 	@$(PY) examples/flights/play.py --folder '$(FOLDER)'
+
+$(VENV)/.stream: $(VENV)/.demo
+	@$(INSTALL) --editable '.[demo,kafka]'
+	@touch $@
+
+# How long the shop is open, in seconds; Spark's start and the last run come before and after.
+SECONDS_OPEN ?= 100
+
+.PHONY: demo-stream
+demo-stream:  ## Play a shop's changes through Kafka and models (two minutes; skipped without Maven)
+	@command -v mvn >/dev/null || { echo 'Skipped: the broker is fetched by Maven, which was not found.'; exit 0; }; \
+	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(VENV)/.stream' '$(KAFKA)/.made' && \
+	  $(PY) examples/orders/play_shop.py --folder '$(STREAM_FOLDER)' --jars '$(KAFKA)' --seconds '$(SECONDS_OPEN)'
+
+.PHONY: demo-stream-small
+demo-stream-small:  ## The same in less than a minute
+	@$(MAKE) --no-print-directory demo-stream SECONDS_OPEN=20
 
 # ------------------------------------------------------------------------------------------------------ tests
 

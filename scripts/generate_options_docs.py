@@ -55,7 +55,8 @@ option cannot be changed once the table exists.
 OWN = """\
 ## Options of this engine only, without effect yet
 
-Other readers of the format keep these and ignore them. Changes are not kept. Only dbt uses `dbt.options`.
+Other readers of the format keep these and ignore them. Changes are not kept. Only dbt uses
+`dbt.options` and `dbt.query`.
 """
 
 REFUSED = """\

@@ -1,6 +1,6 @@
-"""The methods behind the macros of changes: what a model reads of other tables, and how far it is behind them.
+"""The methods behind the macros of changes: what a model reads of other tables and of topics, and how far it is behind.
 
-Their decisions are in `build.model_changes`.
+Their decisions are in `build.model_changes` and `build.model_topics`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,11 @@ from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.build.model_changes import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
+from dbt.adapters.tablestore.build.model_topics import ModelTopics, no_rows
+from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
+from dbt.adapters.tablestore.config.stored_query import is_materialized_view
+from dbt.adapters.tablestore.connection.environment import reads_rows
+from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 
 
@@ -19,6 +24,7 @@ class ChangeMethods(SchemaMethods):
     """The part of the adapter that knows what models have read of other tables."""
 
     _changes: ModelChanges | None
+    _topics: ModelTopics | None
     _warned: dict[str, object]
 
     @property
@@ -27,6 +33,12 @@ class ChangeMethods(SchemaMethods):
             self._changes = ModelChanges(self.catalog)
         return self._changes
 
+    @property
+    def _model_topics(self) -> ModelTopics:
+        if self._topics is None:
+            self._topics = ModelTopics(self.catalog)
+        return self._topics
+
     @available.parse(lambda *a, **k: "")
     def tablestore_changes(
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
@@ -34,7 +46,7 @@ class ChangeMethods(SchemaMethods):
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
         if not source.identifier or source.is_cte:
             return str(source.render())  # the rows of a unit test
-        if model.get("resource_type") != "model" or (model.get("config") or {}).get("materialized") not in STORED:
+        if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a table can"
                 " say up to where it was computed. `table_changes('schema.table', from, to)` gives any other range."
@@ -51,28 +63,90 @@ class ChangeMethods(SchemaMethods):
         with self.connections.exception_handler("snapshot"):
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
 
+    @available.parse(lambda *a, **k: "")
+    def tablestore_kafka_changes(
+        self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
+    ) -> str:
+        """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
+        if not source.identifier or source.is_cte:
+            return str(source.render())
+        if not _is_stored(model):
+            raise DbtRuntimeError(
+                f"`kafka_changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a"
+                " table can say up to which message it was computed."
+            )
+        topic, name = self._topic_at(source, model), str(model["unique_id"])
+        if not reads_rows():
+            return no_rows(topic)
+        view = self._model_topics.view_of(name, topic)
+        if view is None:
+            handle = self.connections.get_thread_connection().handle
+            with self.connections.exception_handler("kafka_changes"):
+                positions = self._model_changes.positions(this) if incremental else None
+                view, rows = self._model_topics.take(name, topic, positions)
+                with handle.work("create temporary view") as store:
+                    store.spark.createDataFrame(rows).createOrReplaceTempView(view)
+        return f"(select * from {view})"
+
+    def _topic_at(self, source: BaseRelation, model: Mapping[str, Any]) -> KafkaTopic:
+        """The topic that a source of a model is. Raises DbtRuntimeError."""
+        for node in self._sources_of(model):
+            if (node.schema, node.identifier) == (source.schema, source.identifier):
+                return topic_of(node.to_dict(omit_none=True))
+        raise DbtRuntimeError(
+            f"`kafka_changes({source.render()})` in {model.get('unique_id')}: it is no source of the model. Write"
+            " `kafka_changes(source('shop', 'orders'))`; `changes(ref('orders'))` reads what changed in a table."
+        )
+
+    def _sources_of(self, model: Mapping[str, Any]) -> list[Any]:
+        """The sources of the project that a model depends on."""
+        known = getattr(self.get_macro_resolver(), "sources", {})
+        names = (model.get("depends_on") or {}).get("nodes") or ()
+        return [known[name] for name in names if name in known]
+
+    def _topics_of(self, model: Mapping[str, Any]) -> list[KafkaTopic]:
+        sources = [node.to_dict(omit_none=True) for node in self._sources_of(model)]
+        return [topic_of(one) for one in sources if has_topic(one)]
+
     @available.parse(lambda *a, **k: False)
     def tablestore_rebuilds(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         """Whether an incremental model is built anew, because changes that it needs are lost.
 
         Raises DbtRuntimeError where its config `on_expired` does not allow that.
         """
+        if self._was_materialized_view(this, model):
+            return True
         if not CHANGES.search(str(model.get("raw_code", ""))):
             return False
         allowed = on_expired_of(model.get("config") or {})
         with self.connections.exception_handler("changes"):
-            lost = self._model_changes.lost(str(model["unique_id"]), this)
+            lost = self._model_changes.lost(str(model["unique_id"]), this) or self._lost_messages(model, this)
         if lost and allowed == ERROR:
             raise DbtRuntimeError(f"{lost} Run it with --full-refresh, or set `on_expired: full_refresh`.")
         if lost:
             self.tablestore_warn_once(f"{lost} It is built anew (`on_expired: full_refresh`).")
         return bool(lost)
 
+    def _was_materialized_view(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
+        """Whether an incremental model was a materialized view before, whose rows are no earlier ones of it."""
+        if (model.get("config") or {}).get("materialized") != "incremental":
+            return False
+        with self.connections.exception_handler("table"):
+            return is_materialized_view(self.catalog.load_table(schema_of(this), str(this.identifier)).schema)
+
+    def _lost_messages(self, model: Mapping[str, Any], this: BaseRelation) -> str:
+        topics = self._topics_of(model) if reads_rows() else []
+        if not topics:
+            return ""
+        return self._model_topics.lost(str(model["unique_id"]), topics, self._model_changes.positions(this))
+
     @available.parse_list
-    def tablestore_lag_of(self, relation: BaseRelation) -> list[str]:
+    def tablestore_lag_of(self, relation: BaseRelation, model: Mapping[str, Any]) -> list[str]:
         """A line for each source of a model: how far the model is behind it."""
         with self.connections.exception_handler("lag"):
-            return [str(lag) for lag in self._model_changes.lags(relation)]
+            lags = [str(lag) for lag in self._model_changes.lags(relation)]
+            topics = self._topics_of(model)
+            return lags + (self._model_topics.lags(topics, self._model_changes.positions(relation)) if topics else [])
 
     @available.parse_none
     def tablestore_warn_once(self, message: str) -> None:
@@ -84,3 +158,9 @@ class ChangeMethods(SchemaMethods):
         from dbt_common.events.functions import warn_or_error
 
         warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
+
+
+def _is_stored(model: Mapping[str, Any]) -> bool:
+    """Whether the rows of a node are kept, with a snapshot that says what they were computed from."""
+    materialized = (model.get("config") or {}).get("materialized")
+    return model.get("resource_type") == "model" and materialized in STORED

@@ -17,9 +17,10 @@ from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.build.model_changes import ModelChanges
+from dbt.adapters.tablestore.build.model_topics import ModelTopics
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
-from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
+from dbt.adapters.tablestore.connection.environment import environment_of, reads_rows
 from dbt.adapters.tablestore.macro_methods import MacroMethods
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
@@ -58,12 +59,13 @@ class TableStoreAdapter(MacroMethods):
     )
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
-        if _command() in COMMANDS_WITH_ROWS:
+        if reads_rows():
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
         self._schema_notes = {}
         self._changes: ModelChanges | None = None
+        self._topics: ModelTopics | None = None
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
@@ -315,13 +317,6 @@ class TableStoreAdapter(MacroMethods):
 
     def timestamp_add_sql(self, add_to: str, number: int = 1, interval: str = "hour") -> str:
         return f"{add_to} + interval {number} {interval}"
-
-
-def _command() -> str:
-    """The dbt command that runs in this process, such as `run`; empty when dbt is used as a library."""
-    from dbt.flags import get_flags
-
-    return str(getattr(get_flags(), "WHICH", "") or "")
 
 
 def _schema(name: str) -> TableStoreRelation:

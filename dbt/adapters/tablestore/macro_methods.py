@@ -10,8 +10,8 @@ return an empty value.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -32,6 +32,7 @@ from dbt.adapters.tablestore.config.model_config import (
     takes_row_kinds,
     unique_keys,
 )
+from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, is_view_config, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
@@ -142,21 +143,30 @@ class MacroMethods(ChangeMethods):
         A key that occurs twice in them is an error that names it, unless the model says by `sequence_field` which
         row counts.
         """
-        config = model.get("config") or {}
+        config, name = model.get("config") or {}, str(model["unique_id"])
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
             row_kinds=takes_row_kinds(config),
             identity=self._new_identity(model),
-            consumed=self._model_changes.consumed_by(str(model["unique_id"])),
+            consumed=(*self._model_changes.consumed_by(name), *self._model_topics.consumed_by(name)),
         )
         try:
+            with self.connections.exception_handler("dead letters"):
+                self._model_topics.bury(name, str(model["schema"]))
             done = self.connections.write(sql, intent)
-            self._model_changes.keep(str(model["unique_id"]))
+            self._model_changes.keep(name)
+            self._drop_views(self._model_topics.keep(name))
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+
+    def _drop_views(self, views: Sequence[str]) -> None:
+        if views:
+            with self.connections.get_thread_connection().handle.work() as store:
+                for view in views:
+                    store.spark.catalog.dropTempView(view)
 
     def _new_identity(self, model: Mapping[str, Any]) -> CommitIdentity:
         """The identity of a statement: it names the dbt command, so a command that is run again writes again."""
@@ -244,8 +254,34 @@ class MacroMethods(ChangeMethods):
     @available.parse(lambda *a, **k: TableLayout())
     def tablestore_layout(self, model: Mapping[str, Any], primary_key: list[str] | None = None) -> TableLayout:
         """The checked primary key, partition columns and options that a node asks for."""
-        self._say_notices(model.get("config") or {})
-        return TableLayout.of(model, tuple(primary_key or ()))
+        config = model.get("config") or {}
+        self._say_notices(config)
+        layout = TableLayout.of(model, tuple(primary_key or ()))
+        return replace(layout, query=self._compiled(model)) if is_view_config(config) else layout
+
+    def _compiled(self, model: Mapping[str, Any]) -> str:
+        return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""))
+
+    @available.parse(lambda *a, **k: ViewStep(CREATE))
+    def tablestore_view_step(self, relation: BaseRelation | None, model: Mapping[str, Any]) -> ViewStep:
+        """The step that a run takes with a materialized view; see `stored_query.view_step`."""
+        if relation is None or relation.is_view:
+            return ViewStep(CREATE if relation is None else REPLACE)
+        query = self._compiled(model)
+        with self.connections.exception_handler("materialized view"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        step = view_step(schema, TableLayout.of(model), query, same_columns=True)
+        if step.name == REPLACE:
+            return step
+        found = [(one.name, one.dtype) for one in self.get_column_schema_from_query(query)]
+        has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
+        return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
+
+    @available.parse_none
+    def tablestore_alter_view(self, relation: BaseRelation, step: ViewStep) -> None:
+        """Give a materialized view the options of its model."""
+        with self.connections.exception_handler("materialized view"):
+            self.catalog.alter_table(schema_of(relation), str(relation.identifier), step.options.schema_changes())
 
     def _say_notices(self, config: Mapping[str, Any]) -> None:
         for notice in notices(config):

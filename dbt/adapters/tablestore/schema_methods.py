@@ -14,7 +14,7 @@ from dbt.adapters.sql import SQLAdapter
 
 from dbt.adapters.tablestore.build.doc_changes import column_comments, with_docs
 from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
-from dbt.adapters.tablestore.config.option_changes import option_changes, replaced_options
+from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
@@ -144,8 +144,8 @@ class SchemaMethods(SQLAdapter):
             schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
         from tablestore_engine.catalog.log_topics import TOPIC  # the catalog imports Arrow
 
-        # A log's topic belongs to one table.
-        options = {key: text for key, text in schema.options.items() if key != TOPIC}
+        # A log's topic belongs to one table, and a copy is no materialized view.
+        options = {key: text for key, text in schema.options.items() if key not in (TOPIC, STORED_QUERY)}
         return TableLayout(schema.primary_keys, schema.partition_keys, options).clauses(schema.comment)
 
     @available.parse_none

@@ -10,8 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from tablestore_engine.errors import UserError
+from tablestore_engine.log.change_formats import Decoded
 from tablestore_engine.operation.commands.arrow_write import write_arrow
-from tablestore_engine.schema.table.creation import Column
+from tablestore_engine.operation.ingest.source import KafkaSource
+from tablestore_engine.schema.table.creation import Column, create_schema
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import clock
 from tablestore_engine.table_state import TableState
@@ -31,7 +35,32 @@ DEAD_LETTER_COLUMNS: tuple[Column, ...] = tuple(
 )
 
 
-def write_dead_letters(state: TableState, letters: Sequence[tuple[Any, str]]) -> None:
+Letter = tuple[Any, str]
+"""A message, and the reason why it cannot be read."""
+
+
+def dead_letter_schema(now: int) -> TableSchema:
+    """The schema of a new table of such messages."""
+    return create_schema(DEAD_LETTER_COLUMNS, DEAD_LETTER_KEY, time_millis=now)
+
+
+def letters_of(found: Decoded, messages: Sequence[Any]) -> list[Letter]:
+    """The messages that could not be decoded, each once, with the first reason."""
+    reasons = {one.position: one.reason for one in reversed(found.bad)}
+    return [(messages[at], why) for at, why in sorted(reasons.items())]
+
+
+def refuse_letters(source: KafkaSource, letters: Sequence[Letter], hint: str) -> None:
+    """Raise a UserError that names the first of these messages."""
+    message, reason = letters[0]
+    raise UserError(
+        f"The message at offset {message.offset()} of partition {message.partition()} of topic "
+        f"'{source.topic}' cannot be read as {source.format}: {reason}.",
+        hint=hint,
+    )
+
+
+def write_dead_letters(state: TableState, letters: Sequence[Letter]) -> None:
     """Store messages, each with the reason why it is there."""
     now = clock.now_millis()
     rows = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tablestore_engine.errors import LogError, OptionError
+from tablestore_engine.log.change_formats import FORMATS
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, positions_of
@@ -33,7 +35,12 @@ class KafkaSource:
 
 def consumed_offsets(source: KafkaSource, latest: Snapshot | None) -> tuple[int, ...] | None:
     """The offset of each partition that a table takes next; None when it has taken nothing yet."""
-    found = positions_of(latest).get(source.name)
+    return offsets_of(source, positions_of(latest))
+
+
+def offsets_of(source: KafkaSource, positions: Mapping[str, Position]) -> tuple[int, ...] | None:
+    """The same, of the positions of a table's sources."""
+    found = positions.get(source.name)
     return None if found is None else tuple(int(one) for one in found.mark.split(",") if one)
 
 
@@ -46,3 +53,53 @@ def consumed(source: KafkaSource, before: Sequence[int] | None, after: Sequence[
     """The record, in a write, of the messages that its rows come from."""
     earlier = None if before is None else position_of(before)
     return Consumed(source.name, earlier, position_of(after), first=before is None)
+
+
+def check_format(name: str, *, keyed: bool) -> None:
+    """Raise an OptionError for a format that is unknown, or that needs a key where there is none."""
+    if name not in FORMATS:
+        raise OptionError(f"Messages cannot be read as '{name}'.", hint=f"There are: {', '.join(FORMATS)}.")
+    if name == "upsert-json" and not keyed:
+        raise OptionError("upsert-json needs a primary key.", hint="Use json, whose rows are inserted.")
+
+
+def check_start(start: str) -> None:
+    """Raise an OptionError for a start that is unknown."""
+    if start not in ("earliest", "latest"):
+        raise OptionError(f"A topic is read from earliest or latest, not from '{start}'.")
+
+
+def first_to_take(
+    source: KafkaSource,
+    before: Sequence[int] | None,
+    first: Sequence[int],
+    ends: Sequence[int],
+    start: str = "earliest",
+) -> tuple[int, ...]:
+    """The offset of each partition to begin at, of a topic that holds the messages from `first` to `ends`.
+
+    Partitions may have come since `before`. Raises LogError when messages were lost.
+    """
+    if before is None:
+        return tuple(first if start == "earliest" else ends)
+    lost = why_messages_lost(before, first, ends)
+    if lost:
+        raise LogError(
+            f"Messages of topic '{source.topic}' cannot be taken: {lost}.",
+            hint="Load the source anew into a new table; a longer retention keeps messages.",
+        )
+    return (*before, *first[len(before) :])
+
+
+def why_messages_lost(before: Sequence[int], first: Sequence[int], ends: Sequence[int]) -> str:
+    """Why the messages after the offsets that a table has taken cannot be read; empty when they can."""
+    if len(before) > len(ends) or any(a > b for a, b in zip(before, ends, strict=False)):
+        return "it was made anew, and has fewer messages than the table has taken"
+    lost = [number for number, (a, b) in enumerate(zip(before, first, strict=False)) if a < b]
+    if not lost:
+        return ""
+    number = lost[0]
+    return (
+        f"those of partition {number} from offset {before[number]} on were deleted before the table took them; "
+        f"the first one left is {first[number]}"
+    )

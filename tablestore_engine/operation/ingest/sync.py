@@ -13,14 +13,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.errors import LogError, OptionError, SchemaError, UnsupportedTypeError, UserError
-from tablestore_engine.log.change_formats import BEFORE, DELETE, FORMATS, Decoded, Wanted, decode
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.log.change_formats import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.log.reader import read_between
 from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
 from tablestore_engine.operation.commands.alter_table import alter_table
 from tablestore_engine.operation.commands.arrow_write import write_arrow
-from tablestore_engine.operation.ingest.dead_letters import write_dead_letters
-from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
+from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
+from tablestore_engine.operation.ingest.source import (
+    KafkaSource,
+    check_format,
+    check_start,
+    consumed,
+    consumed_offsets,
+    first_to_take,
+)
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.read.arrow_read import output_schema
@@ -73,10 +80,10 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
     source = replace(source, cluster=cluster_of(source.log))
     before = consumed_offsets(source, state.snapshots.latest())
     ends = end_offsets(source.log, committed=True)
-    starts = _starts(source, rules, before, ends)
+    starts = first_to_take(source, before, first_offsets(source.log), ends, rules.start)
     done = _Sync(state, source, rules, before)
     if any(start < end for start, end in zip(starts, ends, strict=True)):
-        for messages, offsets in _batches(source, starts, ends, rules.batch):
+        for messages, offsets in batches(source, starts, ends, rules.batch):
             done.take(messages, offsets)
     if before is None and done.result.commits == 0:
         done.take([], ends)
@@ -84,40 +91,14 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
 
 
 def _check(state: TableState, source: KafkaSource, rules: SyncRules) -> None:
-    if source.format not in FORMATS:
-        raise OptionError(f"Messages cannot be read as '{source.format}'.", hint=f"There are: {', '.join(FORMATS)}.")
-    if source.format == "upsert-json" and not state.schema.primary_keys:
-        raise OptionError("upsert-json needs a table with a primary key.", hint="Use json, whose rows are inserted.")
-    if rules.start not in ("earliest", "latest"):
-        raise OptionError(f"A topic is read from earliest or latest, not from '{rules.start}'.")
+    check_format(source.format, keyed=bool(state.schema.primary_keys))
+    check_start(rules.start)
 
 
-def _starts(
-    source: KafkaSource, rules: SyncRules, before: Sequence[int] | None, ends: Sequence[int]
-) -> tuple[int, ...]:
-    """The offset of each partition to begin at. Partitions may have come since."""
-    first = first_offsets(source.log)
-    if before is None:
-        return tuple(first if rules.start == "earliest" else ends)
-    starts = (*before, *first[len(before) :])
-    if len(starts) > len(ends) or any(a > b for a, b in zip(starts, ends, strict=True)):
-        raise LogError(
-            f"Topic '{source.topic}' was made anew: it has fewer messages than the table has taken.",
-            hint="Take the new topic into a new table.",
-        )
-    lost = [number for number, (a, b) in enumerate(zip(starts, first, strict=True)) if a < b]
-    if lost:
-        raise LogError(
-            f"Messages of partition {lost[0]} of topic '{source.topic}' from offset {starts[lost[0]]} on were deleted "
-            f"before the table took them; the first one left is {first[lost[0]]}.",
-            hint="Load the source anew into a new table; a longer retention keeps messages.",
-        )
-    return starts
-
-
-def _batches(
+def batches(
     source: KafkaSource, starts: Sequence[int], ends: Sequence[int], size: int
 ) -> Iterator[tuple[list[Any], tuple[int, ...]]]:
+    """The messages between offsets, some `size` at a time, with the offsets behind them."""
     messages: list[Any] = []
     offsets = tuple(starts)
     for chunk in read_between(source.log, starts, ends):
@@ -182,16 +163,11 @@ class _Sync:
 
     def _bury(self, found: Decoded, messages: Sequence[Any]) -> None:
         """Keep the messages that cannot be read. Before the commit: written twice, they replace themselves."""
+        letters = letters_of(found, messages)
         if self._rules.dead_letters is None:
-            first = found.bad[0]
-            message = messages[first.position]
-            raise UserError(
-                f"The message at offset {message.offset()} of partition {message.partition()} of topic "
-                f"'{self._source.topic}' cannot be read as {self._source.format}: {first.reason}.",
-                hint="Name a table for such messages: dead_letters => 'db.t'.",
-            )
-        reasons = {one.position: one.reason for one in reversed(found.bad)}
-        write_dead_letters(self._rules.dead_letters, [(messages[at], why) for at, why in sorted(reasons.items())])
+            refuse_letters(self._source, letters, "Name a table for such messages: dead_letters => 'db.t'.")
+        else:
+            write_dead_letters(self._rules.dead_letters, letters)
 
 
 def _type_of(name: str, kind: pa.DataType) -> DataType:

@@ -35,7 +35,10 @@ def _refused_writes(key: str, type_: OptionType[Any], default: Any, description:
     return _kept(key, type_, default, description, effect=Effect.WRITE, **more)
 
 
-_OURS = (_kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),)
+_OURS = (
+    _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
+    _kept("dbt.query", TEXT, None, "The query of a materialized view of dbt.", ours=True),
+)
 
 _REFUSED = (
     _refused_writes("deletion-vectors.bitmap64", BOOLEAN, False, "Use 64-bit deletion bitmaps."),

@@ -63,12 +63,11 @@ def _dead_letters(name: str | None, context: RowContext) -> TableState | None:
     """The table of messages that cannot be read; made when there is none."""
     if name is None:
         return None
-    from tablestore_engine.operation.ingest.dead_letters import DEAD_LETTER_COLUMNS, DEAD_LETTER_KEY
-    from tablestore_engine.schema.table.creation import create_schema
+    from tablestore_engine.operation.ingest.dead_letters import dead_letter_schema
 
     database, _, bare = name.rpartition(".")
     identifier = context.identifier(TableName(database or None, bare))
-    schema = create_schema(DEAD_LETTER_COLUMNS, DEAD_LETTER_KEY, time_millis=context.now_millis())
+    schema = dead_letter_schema(context.now_millis())
     return context.catalog.create_table(*identifier, schema, if_not_exists=True).state
 
 

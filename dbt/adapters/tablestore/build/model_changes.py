@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ERROR, FULL_REFRESH = "error", "full_refresh"
 STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
-CHANGES = re.compile(r"\bchanges\s*\(")
+CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
 
 
 @dataclass
@@ -102,6 +102,10 @@ class ModelChanges:
             if reason:
                 return f"{this.render()} cannot go on with the changes of {shown(name)}: {reason}."
         return ""
+
+    def positions(self, this: BaseRelation) -> dict[str, Position]:
+        """The positions up to which the rows of a model were computed from all its sources."""
+        return positions_of(self._table(this).latest_snapshot())
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
         """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""

@@ -18,6 +18,8 @@ from tablestore_engine.schema.table.schema_changes import RemoveOption, SetOptio
 
 DBT_OPTIONS = "dbt.options"
 """The property of a table that remembers the options that a model set."""
+STORED_QUERY = "dbt.query"
+"""The property of a materialized view: its query."""
 
 # The engine sets these when it creates a table and the model does not. A config without them asks for no change.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")

@@ -23,7 +23,7 @@ from dbt.adapters.tablestore.config.model_config import (
     partition_columns,
     strategy_of,
 )
-from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered
+from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, STORED_QUERY, remembered
 from tablestore_engine.options import FileOptions
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
@@ -33,13 +33,14 @@ class TableLayout:
     """Primary key, partition columns and options of the table that a model builds.
 
     keys_move: whether a key may move to another partition, because partition columns are not part of it. The table is
-    then created with dynamic buckets.
+    then created with dynamic buckets. query: the query of a materialized view, which its table remembers.
     """
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     keys_move: bool = False
+    query: str | None = None
 
     @classmethod
     def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
@@ -86,6 +87,8 @@ class TableLayout:
         options = {**self.options, "bucket": "-1"} if self.keys_move else dict(self.options)
         if own := remembered(self.options):
             options.setdefault(DBT_OPTIONS, own)
+        if self.query is not None:
+            options[STORED_QUERY] = self.query
         if options:
             pairs = ", ".join(f"{quoted_text(k)} = {quoted_text(v)}" for k, v in options.items())
             parts.append(f"with ({pairs})")

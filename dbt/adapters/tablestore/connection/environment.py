@@ -30,6 +30,13 @@ COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "sho
 """dbt commands that always read or write rows. Others start Spark only when they need it."""
 
 
+def reads_rows() -> bool:
+    """Whether the dbt command that runs in this process is one of them; not when dbt is used as a library."""
+    from dbt.flags import get_flags
+
+    return getattr(get_flags(), "WHICH", "") in COMMANDS_WITH_ROWS
+
+
 @dataclass
 class Lease:
     """A store, its session and that one's root (None until rows are needed), and whether another connection may use it

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.relation import RelationType
 
+from dbt.adapters.tablestore.config.option_changes import STORED_QUERY
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.lag import lags_of
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation
@@ -115,7 +116,8 @@ def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
         "buckets": found.buckets if table.schema.is_keyed else None,
         "lag": "; ".join(map(str, lags_of(catalog, table))) or None,
     }
-    return Description(schema, name, "table", table.schema.comment, columns, stats)
+    kind = "materialized_view" if STORED_QUERY in table.schema.options else "table"
+    return Description(schema, name, kind, table.schema.comment, columns, stats)
 
 
 def last_modified(catalog: Catalog, schema: str, name: str) -> datetime | None:

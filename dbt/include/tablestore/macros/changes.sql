@@ -1,4 +1,5 @@
-{# Models that are computed from what changed in other tables, each change once: `from {{ changes(ref('orders')) }}`. #}
+{# Models that are computed from what changed in other tables, or from the messages of topics, each change once:
+   `from {{ changes(ref('orders')) }}`, `from {{ kafka_changes(source('shop', 'orders')) }}`. #}
 
 {# The rows that changed in a table since this model last ran, with their `_row_kind`; all rows as `+I` when the model
    is built anew. #}
@@ -7,6 +8,15 @@
     {{ return(relation) }}
   {%- endif -%}
   {{ return(adapter.tablestore_changes(relation, this, model, is_incremental())) }}
+{%- endmacro %}
+
+{# The rows of the messages of a Kafka topic since this model last ran, with their `_row_kind`; of all messages when the
+   model is built anew. The `meta` of the source says where the topic is. #}
+{% macro kafka_changes(source) -%}
+  {%- if not execute -%}
+    {{ return(source) }}
+  {%- endif -%}
+  {{ return(adapter.tablestore_kafka_changes(source, this, model, is_incremental())) }}
 {%- endmacro %}
 
 {# All rows of a table, at the instant up to which this model reads changes. #}
@@ -41,7 +51,7 @@
     {% for node in graph.nodes.values() if node.resource_type == 'model' %}
       {% set relation = adapter.get_relation(node.database, node.schema, node.alias) %}
       {% if relation is not none and relation.type == 'table' %}
-        {% for line in adapter.tablestore_lag_of(relation) %}
+        {% for line in adapter.tablestore_lag_of(relation, node) %}
           {% do log(node.name ~ ' <- ' ~ line, info=true) %}
         {% endfor %}
       {% endif %}

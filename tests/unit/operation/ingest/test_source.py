@@ -7,11 +7,18 @@ from dataclasses import replace
 import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
-from tablestore_engine.errors import ConsumedElsewhereError
+from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
 from tablestore_engine.log.reader import Chunk
 from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest import sync
-from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
+from tablestore_engine.operation.ingest.source import (
+    KafkaSource,
+    check_format,
+    consumed,
+    consumed_offsets,
+    first_to_take,
+    why_messages_lost,
+)
 from tablestore_engine.operation.job.write_intent import WriteIntent
 
 SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
@@ -62,3 +69,34 @@ def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, mon
     for _ in range(3):
         sync.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync.SyncRules())
     assert asked == [(0,), (0,)], "of each cluster once"
+
+
+@pytest.mark.parametrize(
+    ("before", "first", "ends", "lost"),
+    [
+        ((3, 5), (0, 0), (9, 9), ""),
+        ((3, 5), (3, 5), (3, 5), ""),
+        ((3,), (0, 4), (9, 9), ""),  # a partition was added
+        ((3, 5), (0, 6), (9, 9), "partition 1 from offset 5 on were deleted"),
+        ((3, 5), (0, 0), (9, 4), "made anew"),
+        ((3, 5), (0,), (9,), "made anew"),
+    ],
+)
+def test_messages_that_are_lost_are_named(before, first, ends, lost):
+    assert lost in why_messages_lost(before, first, ends)
+    assert bool(lost) == bool(why_messages_lost(before, first, ends))
+
+
+def test_a_table_goes_on_where_it_was():
+    assert first_to_take(SOURCE, (3,), (0, 4), (9, 9)) == (3, 4)
+    assert first_to_take(SOURCE, None, (1, 4), (9, 9)) == (1, 4)
+    assert first_to_take(SOURCE, None, (1, 4), (9, 9), "latest") == (9, 9)
+    with pytest.raises(LogError, match="were deleted before the table took them"):
+        first_to_take(SOURCE, (0,), (2,), (9,))
+
+
+def test_formats_are_checked():
+    with pytest.raises(OptionError, match="'avro'"):
+        check_format("avro", keyed=True)
+    with pytest.raises(OptionError, match="needs a primary key"):
+        check_format("upsert-json", keyed=False)

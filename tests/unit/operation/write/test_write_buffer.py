@@ -6,7 +6,9 @@ import os
 import tempfile
 from random import Random
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -186,11 +188,11 @@ def test_memory_stays_within_its_bound(tmp_path, partitions, width):
         given_bytes = 0
         for start in range(0, rows, step):
             # In an order in which no run is a part of the table's.
-            ids = [(i * 7919) % (1 << 22) for i in range(start, start + step)]
+            ids = (np.arange(start, start + step) * 7919) % (1 << 22)
             batch = pa.table({
-                "p": pa.array([i % partitions for i in ids], pa.int32()),
+                "p": pa.array(ids % partitions, pa.int32()),
                 "id": pa.array(ids, pa.int32()),
-                "v": pa.array([str(i).zfill(width) for i in ids]),
+                "v": pc.utf8_lpad(pa.array(ids).cast(pa.string()), width, "0"),
             })  # fmt: skip
             given_bytes += batch.nbytes
             buffer.add(batch)

@@ -15,9 +15,9 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.formats import file_format
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
 
-ROWS_PER_TABLE = 50_000
-ROW_GROUP_ROWS = 200_000
-SMALL, LARGE = 800_000, 3_200_000
+ROWS_PER_TABLE = 25_000
+ROW_GROUP_ROWS = 100_000
+SMALL, LARGE = 400_000, 1_600_000
 
 
 def sorted_rows(job, rows, step):

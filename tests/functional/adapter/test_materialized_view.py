@@ -1,0 +1,99 @@
+"""dbt's suite of materialized views: tables that remember their query and are refreshed by each run.
+
+`make conformance` runs all of it; the default suite only the basic class.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from dbt.tests.adapter.materialized_view.basic import MaterializedViewBasic
+from dbt.tests.adapter.materialized_view.changes import (
+    MaterializedViewChanges,
+    MaterializedViewChangesApplyMixin,
+    MaterializedViewChangesContinueMixin,
+    MaterializedViewChangesFailMixin,
+)
+from dbt.tests.util import get_model_file, run_dbt, set_model_file
+
+from dbt.adapters.tablestore.relation.cache_and_catalog import describe
+
+
+def table_of(project, relation):
+    return project.adapter.catalog.load_table(project.test_schema, relation.identifier)
+
+
+def relation_type(project, relation):
+    return describe(project.adapter.catalog, project.test_schema, relation.identifier).kind
+
+
+class TestMaterializedViewBasic(MaterializedViewBasic):
+    @staticmethod
+    def insert_record(project, table, record):
+        project.run_sql(f"insert into {table} values {record}")
+
+    @staticmethod
+    def refresh_materialized_view(project, materialized_view):
+        run_dbt(["run", "--models", materialized_view.identifier])
+
+    @staticmethod
+    def query_row_count(project, relation):
+        return project.run_sql(f"select count(*) from {relation}", fetch="one")[0]
+
+    @staticmethod
+    def query_relation_type(project, relation):
+        return relation_type(project, relation)
+
+
+class Changes(MaterializedViewChanges):
+    """An option of the table is altered; a primary key makes the view anew."""
+
+    @staticmethod
+    def check_start_state(project, materialized_view):
+        schema = table_of(project, materialized_view).schema
+        assert schema.primary_keys == ()
+        assert "target-file-size" not in schema.options
+
+    @staticmethod
+    def change_config_via_alter(project, materialized_view):
+        change(project, materialized_view, "table_options={'target-file-size': '64 mb'},")
+
+    @staticmethod
+    def check_state_alter_change_is_applied(project, materialized_view):
+        assert table_of(project, materialized_view).schema.options["target-file-size"] == "64 mb"
+
+    @staticmethod
+    def change_config_via_replace(project, materialized_view):
+        change(project, materialized_view, "primary_key='id',")
+
+    @staticmethod
+    def check_state_replace_change_is_applied(project, materialized_view):
+        assert table_of(project, materialized_view).schema.primary_keys == ("id",)
+
+    @staticmethod
+    def query_relation_type(project, relation):
+        return relation_type(project, relation)
+
+
+def change(project, relation, config):
+    text = get_model_file(project, relation)
+    set_model_file(project, relation, text.replace("materialized=", f"{config}\n    materialized="))
+
+
+conformance = pytest.mark.skipif(not os.environ.get("TABLESTORE_CONFORMANCE"), reason="make conformance runs it")
+
+
+@conformance
+class TestApply(Changes, MaterializedViewChangesApplyMixin):
+    pass
+
+
+@conformance
+class TestContinue(Changes, MaterializedViewChangesContinueMixin):
+    pass
+
+
+@conformance
+class TestFail(Changes, MaterializedViewChangesFailMixin):
+    pass
