@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tablestore_engine.cli_output import show_table, waiting
-from tablestore_engine.cli_server import server, server_folder
+from tablestore_engine.cli_server import server, server_folder, warehouse_option
 from tablestore_engine.errors import NotFoundError, TableStoreError, UserError, interrupted
 
 if TYPE_CHECKING:
@@ -81,17 +81,6 @@ def main(debug: bool) -> None:
 main.add_command(server)
 
 
-def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "-w",
-        "--warehouse",
-        envvar="TABLESTORE_WAREHOUSE",
-        required=True,
-        type=click.Path(file_okay=False),
-        help="Folder of the warehouse; by default $TABLESTORE_WAREHOUSE.",
-    )(command)
-
-
 def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-s", "--schema", default="default", show_default=True, help="Schema of bare names.")(command)
 
@@ -108,7 +97,7 @@ def _session(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @_schema
 @_session
 @click.option("--limit", default=100, show_default=True, help="Rows to show of each result.")
@@ -129,7 +118,7 @@ def sql(warehouse: str, schema: str, session: str, limit: int, text: str) -> Non
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @_schema
 @_session
 @click.option("--all", "everything", is_flag=True, help="All tables of the warehouse.")
@@ -152,7 +141,7 @@ def compact(
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @_schema
 @click.option("--servers", required=True, help="Kafka brokers, such as localhost:9092.")
 @click.option("--format", "form", default="debezium-json", show_default=True, help="Format of the messages.")
@@ -186,7 +175,7 @@ def _constant(value: str | bool) -> str:
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @click.argument("schema", required=False)
 def tables(warehouse: str, schema: str | None) -> None:
     """List the tables and views of SCHEMA, or of all schemas."""
@@ -211,7 +200,7 @@ def tables(warehouse: str, schema: str | None) -> None:
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @_schema
 @click.argument("table")
 def describe(warehouse: str, schema: str, table: str) -> None:
@@ -223,7 +212,7 @@ def describe(warehouse: str, schema: str, table: str) -> None:
 
 
 @main.command()
-@_warehouse
+@warehouse_option
 @_schema
 @click.option("--limit", default=20, show_default=True, help="Snapshots to show, newest first.")
 @click.argument("table")
@@ -340,10 +329,9 @@ def _answered(result: StatementResult, limit: int | None = None) -> Callable[[],
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
         from tablestore_engine.spark.run.guarded import guarded
-        from tablestore_engine.spark.run.uncompiled import uncompiled
 
         frame = guarded(result.dataframe)
-        with uncompiled(frame.sparkSession, result.is_small):
+        with result.running():
             rows = (frame if limit is None else frame.limit(limit + 1)).collect()
         kinds = [kind for _, kind in frame.dtypes]
         return partial(show_table, frame.columns, kinds, [tuple(row) for row in rows], limit)

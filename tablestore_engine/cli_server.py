@@ -24,20 +24,25 @@ def _some_warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def warehouse_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--warehouse`, for a command that needs one."""
+    return click.option(
+        "-w",
+        "--warehouse",
+        envvar="TABLESTORE_WAREHOUSE",
+        required=True,
+        type=click.Path(file_okay=False),
+        help="Folder of the warehouse; by default $TABLESTORE_WAREHOUSE.",
+    )(command)
+
+
 @click.group()
 def server() -> None:
     """The Spark server that processes share: `session: shared` in a profile of dbt, or --session shared."""
 
 
 @server.command()
-@click.option(
-    "-w",
-    "--warehouse",
-    envvar="TABLESTORE_WAREHOUSE",
-    required=True,
-    type=click.Path(file_okay=False),
-    help="Folder of the warehouse; by default $TABLESTORE_WAREHOUSE.",
-)
+@warehouse_option
 @click.option("--idle-minutes", default=30.0, show_default=True, help="How long it stays when nobody uses it.")
 def start(warehouse: str, idle_minutes: float) -> None:
     """Start the server of a warehouse, unless it runs."""

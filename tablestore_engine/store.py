@@ -22,22 +22,16 @@ from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, declared_expressions
-from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults, without_prefix
-from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
+from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetSessionOption, Script, SetSessionOption
-from tablestore_engine.sql.statements.show import Describe, ShowColumns
+from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
-from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
-from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
 from tablestore_engine.sql.types.type_names import with_spark_types
 from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
+from tablestore_engine.store_session import StoreSession
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -49,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["StatementResult", "TableStore"]
 
 
-class TableStore:
+class TableStore(StoreSession):
     """SQL and tables of one warehouse.
 
     Args:
@@ -69,25 +63,7 @@ class TableStore:
         session_factory: Callable[[], SparkSession] | None = None,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        self.catalog = Catalog(warehouse)
-        self.database = database
-        self._initial_options = without_prefix(options or {})
-        self._options = dict(self._initial_options)
-        self._session_factory = session_factory
-        self._spark = spark
-        self._prepared = False
-
-    @property
-    def spark(self) -> SparkSession:
-        """The Spark session; started now if it was not."""
-        from tablestore_engine.spark.session.session import prepare_session, start_session
-
-        if self._spark is None:
-            self._spark = self._session_factory() if self._session_factory else start_session()
-        if not self._prepared:
-            prepare_session(self._spark)
-            self._prepared = True
-        return self._spark
+        super().__init__(Catalog(warehouse), spark, database, session_factory, options or {})
 
     @in_one_message
     def sql(self, text: str, args: Parameters | None = None) -> DataFrame:
@@ -141,22 +117,9 @@ class TableStore:
                     intent=intent and intent.of_statement(number),
                 )
             return result
-        if isinstance(statement, Use):
-            # There is only one catalog, so setting it by any of its names changes nothing.
-            if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
-                self.use(statement.database)
-            return StatementResult("USE")
-        if isinstance(statement, SetSessionOption):
-            return set_default(statement, self._options)
-        if isinstance(statement, ResetSessionOption):
-            return reset_default(statement, self._options, self._initial_options)
-        if isinstance(statement, ShowCurrentSchema):
-            return StatementResult(
-                "SHOW CURRENT SCHEMA",
-                columns=("catalog", "namespace"),
-                types=("string", "string"),
-                rows=[("tablestore", self.database)],
-            )
+        answered = self._about_session(statement)
+        if answered is not None:
+            return answered
         context = CatalogContext(
             catalog=self.catalog,
             database=self.database,
@@ -194,30 +157,6 @@ class TableStore:
 
         return [immediate_text(statement, lambda: self.spark)]
 
-    def _with_backquotes(self, text: str) -> str:
-        """The text as it would be without the session's setting that double quotes are around names."""
-        if '"' not in text or self._spark is None:
-            return text
-        conf = self._spark.conf
-        settings = ("spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.ansi.enabled")
-        names = all(str(conf.get(key)).lower() == "true" for key in settings)
-        return with_backquotes(text) if names else text
-
-    def _is_of_temporary(self, statement: Statement) -> bool:
-        """Whether a statement is about a temporary view. Without a session there are none."""
-        if not isinstance(statement, (DropView, Describe, ShowColumns, CacheTable, UncacheTable, ForeignStatement)):
-            return False
-        named = statement.view if isinstance(statement, DropView) else statement.table
-        return named.database is None and self.is_temporary(named.name)
-
-    def is_temporary(self, name: str) -> bool:
-        """Whether a name without schema is a temporary view of the session. Starts no session."""
-        if self._spark is None:
-            return False
-        from tablestore_engine.spark.run.temp_views import is_temporary
-
-        return is_temporary(self._spark, name)
-
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
         from tablestore_engine.sql.rows.row_context import RowContext
@@ -232,15 +171,6 @@ class TableStore:
             running=lambda: self._spark,
         )
         return execute(statement, context)
-
-    def use(self, database: str) -> None:
-        """Change the current database. Raises DatabaseNotFound."""
-        self.database = self.catalog.require_database(database)
-
-    def table(self, name: str) -> Table:
-        """A table by `name` or `database.name`. Raises TableNotFound."""
-        database, _, table = name.rpartition(".")
-        return self.catalog.load_table(database or self.database, table)
 
     def create_table(
         self,
@@ -286,7 +216,7 @@ class TableStore:
         `spark.paimon.<option>`.
         """
         from tablestore_engine.spark.run.guarded import guarded
-        from tablestore_engine.sql.rows.frames import Frames
+        from tablestore_engine.sql.frames.frames import Frames
 
         frames = Frames(self.spark, self.catalog, self.database)
         return guarded(frames.read(self.table(name), snapshot_id, options or {}))
@@ -390,14 +320,6 @@ class TableStore:
         stream = StreamWrite(self.catalog, self.table(name).identifier, output_mode.lower(), texts)
         where = None if checkpoint_location is None else os.fspath(checkpoint_location)
         return start_stream(stream, frame, where, query_name, trigger)
-
-    def stop(self) -> None:
-        """Stop the Spark session, if this store started it."""
-        from tablestore_engine.spark.session.session import stop_session
-
-        if self._spark is not None and self._session_factory is None:
-            stop_session(self._spark)
-            self._spark = None
 
 
 def _names(columns: str | Sequence[str]) -> Sequence[str]:

@@ -6,23 +6,17 @@ for. Load it again to see a schema change.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.errors import OptionError, SnapshotNotFound, StorageError
+from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.metadata.statistics import Statistics
-from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.history.history import load_living
-from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
-from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
@@ -40,8 +34,8 @@ from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.stores.manifests import ManifestStore
 from tablestore_engine.storage.stores.schemas import SchemaStore
 from tablestore_engine.storage.stores.snapshots import SnapshotStore
-from tablestore_engine.storage.stores.tags import TagStore, is_number
-from tablestore_engine.table_state import TableState
+from tablestore_engine.storage.stores.tags import TagStore
+from tablestore_engine.table_history import TableHistory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,10 +45,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(TableHistory):
     """One managed table: a facade over its state."""
-
-    state: TableState
 
     @property
     def identifier(self) -> tuple[str, str]:
@@ -136,36 +128,6 @@ class Table:
         """The parsed options."""
         return self.schema.core_options
 
-    def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot; None for a table that was never written. Raises CorruptMetadataError: its schema is
-        lost."""
-        found = self.snapshot_store.latest()
-        if found is not None and found.schema_id > self.schema.id:
-            self.schemas.load(found.schema_id)
-        return found
-
-    def snapshots(self) -> list[Snapshot]:
-        """All snapshots, oldest first. Raises CorruptMetadataError: the newest is lost."""
-        self.snapshot_store.latest_id()
-        return list(self.snapshot_store.iter())
-
-    def snapshot(self, snapshot_id: int) -> Snapshot:
-        """One snapshot. Raises SnapshotNotFound, whose message lists the existing ones."""
-        return self.snapshot_store.load(snapshot_id)
-
-    def snapshot_at(self, time_millis: int) -> Snapshot:
-        """The newest snapshot committed at or before a time (milliseconds since 1970).
-
-        Raises:
-            SnapshotNotFound: all snapshots are later; the message says when the oldest was committed.
-        """
-        found = self.snapshot_store.at_or_before(time_millis)
-        if found is not None:
-            return found
-        first = next(self.snapshot_store.iter(), None)
-        when = "it has no snapshots yet" if first is None else f"the oldest is of {_utc(first.time_millis)}"
-        raise SnapshotNotFound(f"Table {self.name} has no snapshot at or before {_utc(time_millis)}: {when}.")
-
     def schema_of(self, snapshot: Snapshot | None) -> TableSchema:
         """The schema to read a past snapshot with."""
         return self.schema if snapshot is None else self.schemas.load(snapshot.schema_id)
@@ -210,18 +172,6 @@ class Table:
         if snapshot is None and schema.core_options.deletion_vectors:
             snapshot = self.latest_snapshot()
         return ScanPlan(None, schema, tuple(readable_buckets(self.state, snapshot, entries)))
-
-    def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
-        """Time of the newest snapshot that is not a compaction; None before the first."""
-        snapshot = latest or self.latest_snapshot()
-        if snapshot is None:
-            return None
-        while snapshot.commit_kind in NO_ROWS and snapshot.id > 1:
-            try:
-                snapshot = self.snapshot_store.load(snapshot.id - 1)
-            except SnapshotNotFound:
-                break
-        return snapshot.time_millis
 
     def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
         """The target of a new write. Raises OptionError: the table has options under which this engine cannot
@@ -332,81 +282,11 @@ class Table:
 
         return Table(alter_table(self.state, changes, clock.now_millis()))
 
-    # -- its history -----------------------------------------------------------------------------------
-
-    def version(self, version: str | int) -> Snapshot:
-        """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
-        text = str(version).strip()
-        return self.snapshot(int(text)) if is_number(text) else load_living(self.state, text)
-
-    def create_tag(self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None) -> Snapshot:
-        """Name a snapshot (default: the latest), so that it does not expire, for a time or until it is deleted.
-
-        `retained_millis` is that time; the option `tag.default-time-retained` when it is not given.
-
-        Raises:
-            SnapshotNotFound, TagAlreadyExists
-            UserError: a name that is a number or cannot be one of a file.
-        """
-        snapshot = self.latest_snapshot() if snapshot_id is None else self.snapshot(snapshot_id)
-        if snapshot is None:
-            raise SnapshotNotFound(f"Table {self.name} has no snapshots yet, so there is nothing to tag.")
-        if create_tag(self.state, name, snapshot, self.tag_lifetime(retained_millis)):
-            return snapshot
-        return self.create_tag(name, snapshot_id, retained_millis)
-
-    def tag_lifetime(self, retained_millis: int | None = None) -> Lifetime | None:
-        """The time to live of a new tag; None: until it is deleted."""
-        kept = self.options.tag_default_time_retained_millis if retained_millis is None else retained_millis
-        return None if kept is None else Lifetime(clock.now_millis(), kept)
-
-    def delete_tag(self, name: str) -> None:
-        """Remove a tag, and the files that only it kept. Raises TagNotFound."""
-        delete_tag(self.state, name)
-
-    def roll_back(self, version: str | int) -> Snapshot | None:
-        """Restore the rows of a snapshot or tag as a new snapshot; None when the table has them already.
-
-        Raises:
-            SnapshotNotFound, TagNotFound
-            ConflictError: others keep changing the table.
-        """
-        from tablestore_engine.operation.commands.after_commit import follow
-        from tablestore_engine.operation.history.rollback import roll_back
-        from tablestore_engine.operation.transaction.transaction import with_retry
-
-        done = with_retry(lambda: roll_back(self.state, self.version(version)))
-        return None if done is None else follow(done)
-
-    def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
-        """The statistics of ANALYZE TABLE for a snapshot or an earlier one; None if it was never run."""
-        if snapshot is None or snapshot.statistics is None:
-            return None
-        try:
-            return self.state.statistics.read(snapshot.statistics)
-        except StorageError as error:
-            if error.missing:  # not needed to read the table, so others may have removed them
-                return None
-            raise
-
-    def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
-        """Remove old snapshots, by default as the table's options define. Returns their number."""
-        now = clock.now_millis() if now_millis is None else now_millis
-        return expire_snapshots(self.state, now, retention or Retention.of(self.options))
-
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
         from tablestore_engine.operation.history.orphans import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 
-    def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
-        """The properties that the committer stored with a snapshot."""
-        return snapshot.properties or {}
-
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("A Table is not a sequence of rows; use to_arrow() or TableStore.sql().")
-
-
-def _utc(millis: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(millis / 1000))

@@ -14,9 +14,8 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
-from tablestore_engine.catalog.functions import FunctionStore
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
-from tablestore_engine.catalog.views import ViewStore
+from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -30,6 +29,7 @@ from tablestore_engine.errors import (
     nearest,
 )
 from tablestore_engine.log.settings import LogSettings, settings_of
+from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -74,17 +74,17 @@ class Catalog:
         return self.paths.root
 
     @property
-    def functions(self) -> FunctionStore:
+    def functions(self) -> RecordStore[Function]:
         """The functions of all databases."""
-        return FunctionStore(self.io, self.paths)
+        return RecordStore(FUNCTIONS, self.io, self.paths)
 
     @property
     def _folders(self) -> Folders:
         return Folders(self.io, self.paths)
 
     @property
-    def _views(self) -> ViewStore:
-        return ViewStore(self.io, self.paths)
+    def _views(self) -> RecordStore[View]:
+        return RecordStore(VIEWS, self.io, self.paths)
 
     # -- databases -------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ class StatementResult:
 
     `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
     answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed or removed.
-    `is_small`: the query reads so little that it is run without generated code.
+    `is_small`: the query reads so little that it is run without generated code, within `running`.
     """
 
     kind: str
@@ -26,6 +27,18 @@ class StatementResult:
     types: tuple[str, ...] | None = None  # Spark type texts of `columns`
     rows: Sequence[tuple[Any, ...]] | None = None
     is_small: bool = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While the query runs. Raises the engine's errors for Spark's."""
+        from tablestore_engine.spark.run.errors import translated
+        from tablestore_engine.spark.run.uncompiled import uncompiled
+
+        if self.dataframe is None:
+            yield
+            return
+        with translated(), uncompiled(self.dataframe.sparkSession, self.is_small):
+            yield
 
     @property
     def message(self) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.guarded import guarded
-from tablestore_engine.spark.run.uncompiled import uncompiled
 from tablestore_engine.sql.result import StatementResult
 
 if TYPE_CHECKING:
@@ -33,5 +31,5 @@ def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
 def run_query(result: StatementResult) -> None:
     """Run a query whose rows nobody fetches, for its effects and errors."""
     if result.dataframe is not None:
-        with translated(), uncompiled(result.dataframe.sparkSession, result.is_small):
+        with result.running():
             result.dataframe.write.format("noop").mode("overwrite").save()

@@ -87,8 +87,9 @@ def _tables(value: Any) -> Iterator[Name]:
         text = literal_text(value.text_sql)
         yield from () if text is None else _tables(parse(text))
     elif isinstance(value, CreateFunction):
-        if value.language == "SQL":
-            yield from _bound(value.body, bind if _is_query(value.body) else bind_expression)
+        made = value.definition
+        if made.language == "SQL":
+            yield from _bound(made.body, bind if _is_query(made.body) else bind_expression)
     elif isinstance(value, (DropFunction, DescribeFunction, ShowFunctions)):
         return
     elif is_dataclass(value):

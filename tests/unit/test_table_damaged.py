@@ -19,7 +19,7 @@ from support.tables import arrow_rows, compact, make_table, read, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
 from tablestore_engine.errors import CorruptFileError, StorageError
-from tablestore_engine.metadata.warehouse.function import Function
+from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import Compare
@@ -142,7 +142,8 @@ WAREHOUSE_DAMAGES = {**DAMAGES, "of another program": lambda data: b'{"a": 1}', 
 def test_views_and_functions(tmp_path, path, read, again, damage):
     catalog = Catalog(tmp_path)
     catalog.create_view("default", "seen", View("SELECT 1 AS x", "default"))
-    catalog.functions.create(Function("default", "twice", (), "INT", "SQL", "1"))
+    twice = FunctionDefinition((), "INT", "SQL", "1").named("default", "twice")
+    catalog.functions.create("default", "twice", twice)
     file = tmp_path / path
     data = file.read_bytes()
     file.unlink()

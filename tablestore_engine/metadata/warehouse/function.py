@@ -23,12 +23,10 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function: its signature, and what computes it.
+class FunctionDefinition:
+    """A function without its name: its signature, and what computes it.
 
     Attributes:
-        database: the database of its name, which the bare names of a SQL body mean, too.
-        name: lower-cased.
         parameters: in order.
         returns_sql: the type of the answer; None if Spark shall derive it from a SQL body.
         language: SQL or PYTHON.
@@ -40,8 +38,6 @@ class Function:
         options: the rest of what was said: packages, the version of Python.
     """
 
-    database: str
-    name: str
     parameters: tuple[Parameter, ...]
     returns_sql: str | None
     language: str
@@ -51,6 +47,23 @@ class Function:
     deterministic: bool | None = None
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self, database: str, name: str) -> Function:
+        """The function of that name."""
+        return Function(**vars(self), database=database, name=name.lower())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(FunctionDefinition):
+    """A function as it is stored.
+
+    Attributes:
+        database: the database of its name, which the bare names of a SQL body mean, too.
+        name: lower-cased.
+    """
+
+    database: str
+    name: str
 
     @property
     def full_name(self) -> str:
@@ -69,7 +82,8 @@ class Function:
 
     def to_json(self) -> bytes:
         """The persisted form."""
-        return json.dumps({"version": 1, **asdict(self)}, indent=2, ensure_ascii=False).encode()
+        named = {"database": self.database, "name": self.name}
+        return json.dumps({"version": 1, **named, **asdict(self)}, indent=2, ensure_ascii=False).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> Function:

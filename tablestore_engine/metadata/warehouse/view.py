@@ -24,7 +24,7 @@ class View:
     options: Mapping[str, str] = field(default_factory=dict)
     query_columns: tuple[str, ...] = ()
 
-    def to_json(self) -> str:
+    def to_json(self) -> bytes:
         """The persisted form."""
         data: dict[str, Any] = {
             "version": 1,
@@ -37,10 +37,10 @@ class View:
             data["query_columns"] = list(self.query_columns)
         if self.comment is not None:
             data["comment"] = self.comment
-        return json.dumps(data, indent=2, ensure_ascii=False)
+        return json.dumps(data, indent=2, ensure_ascii=False).encode()
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> View:
+    def from_json(cls, text: bytes) -> View:
         """The view of a persisted text. Raises ValueError, KeyError or TypeError when it is none."""
         data = json.loads(text)
         columns = tuple(parse_field(one) for one in data["columns"])

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from tablestore_engine.errors import CorruptMetadataError, LogError, StorageError
+from tablestore_engine.errors import LogError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.storage.stores.record_file import read_record
 from tablestore_engine.table_state import TableState
 
 ALL_ROWS = "all rows"
@@ -27,6 +28,12 @@ class LogPosition:
     snapshot: int = 0
     mark: str = ""
     offsets: tuple[int, ...] = ()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> LogPosition:
+        """A position from its text. Raises ValueError, KeyError, TypeError."""
+        found = json.loads(text)
+        return cls(str(found["topic"]), int(found["snapshot"]), str(found["mark"]), tuple(found["offsets"]))
 
     def fits(self, found: Snapshot) -> bool:
         """Whether a snapshot is the one of the position."""
@@ -46,18 +53,13 @@ def noted_position(state: TableState) -> LogPosition:
     """The position in the table's topic that was stored last. Raises LogError when there is none,
     CorruptMetadataError."""
     path = state.paths.log_position(state.options.log_kafka_topic or "")
-    try:
-        found = json.loads(state.io.read(path))
-        return LogPosition(str(found["topic"]), int(found["snapshot"]), str(found["mark"]), tuple(found["offsets"]))
-    except StorageError as error:
-        if not error.missing:
-            raise
+    position = read_record(state.io, path, LogPosition.from_json)
+    if position is None:
         raise LogError(
             f"It is not known how far the log of table {state.name} is: {path} does not exist.",
             hint=restart_hint(state),
-        ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorruptMetadataError(path, str(error)) from None
+        )
+    return position
 
 
 def forget_position(state: TableState, topic: str) -> None:

@@ -63,6 +63,13 @@ def _with_dropped(compaction: NewFiles) -> list[ManifestEntry]:
     return [e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept]
 
 
+def replaced_meanwhile(file: str) -> ConflictError:
+    """The error of a commit that relies on a file which another commit replaced."""
+    return ConflictError(
+        f"{file} is no longer part of the table: another commit replaced it.", hint="Run the statement again."
+    )
+
+
 def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
     """The ADD entries as they may be committed on top of `live`.
 
@@ -72,10 +79,7 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
     alive = {e.identifier for e in live}
     for entry in new.removed:
         if entry.identifier not in alive:
-            raise ConflictError(
-                f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
-                hint="Run the statement again.",
-            )
+            raise replaced_meanwhile(f"File {entry.file.file_name}")
     removed = {e.identifier for e in new.removed}
     rest = [e for e in live if e.identifier not in removed]
     _check_bucket_counts(rest, new.added)

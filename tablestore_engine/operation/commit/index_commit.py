@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.operation.commit.conflicts import replaced_meanwhile
 
 _OF_BUCKETS = (HASH, DELETION_VECTORS)
 _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
@@ -74,10 +74,7 @@ def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[In
     there = {e.file_name for e in (*hash_entries(before), *change.added)}
     for entry in change.restores:
         if entry.file_name not in there:
-            raise ConflictError(
-                f"Index file {entry.file_name} is no longer part of the table: another commit replaced it.",
-                hint="Run the statement again.",
-            )
+            raise replaced_meanwhile(f"Index file {entry.file_name}")
     wanted = {e.file_name for e in change.restores}
     kept = [e for e in before if e.index_type != HASH or e.file_name in wanted]
     return [*kept, *change.added]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.operation.commit.conflicts import replaced_meanwhile
 
 
 def entries_to_restore(
@@ -24,10 +24,7 @@ def entries_to_restore(
     alive = {entry.identifier for entry in live}
     for entry in wanted:
         if entry.identifier not in alive and entry.file.file_name not in new_names:
-            raise ConflictError(
-                f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
-                hint="Run the statement again.",
-            )
+            raise replaced_meanwhile(f"File {entry.file.file_name}")
     stays = {entry.identifier for entry in wanted}
     removed = [e.removal for e in live if e.identifier not in stays]
     return [*removed, *(entry for entry in wanted if entry.identifier not in alive)]

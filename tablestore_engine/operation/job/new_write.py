@@ -14,7 +14,6 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.job.dynamic_bucket import dynamic_buckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob
-from tablestore_engine.schema.merge.engine_rules import Kept
 
 _clock_lock = threading.Lock()
 _last_number = 0
@@ -68,8 +67,6 @@ def new_job(
         total_buckets=total,
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
-        # Other merge engines fold records of one key.
-        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.rules.kept is Kept.NEWEST,
         partition_buckets={p: n for p, n in numbers.items() if n != total},
         dynamic=dynamic,
         intent=intent,

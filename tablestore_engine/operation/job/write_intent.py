@@ -47,4 +47,3 @@ class WriteIntent:
 
 
 PLAIN = WriteIntent()
-UNIQUE = WriteIntent(refuse_duplicates=True)

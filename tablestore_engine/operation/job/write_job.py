@@ -20,6 +20,7 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__tablestore_bucket"
@@ -41,7 +42,6 @@ class WriteJob:
     total_buckets: int
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
-    unique_keys: bool = False  # a key that occurs twice in the rows is an error
     row_level: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
     settled: bool = False  # rows of the table itself, which are rewritten: they are records already
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
@@ -54,10 +54,30 @@ class WriteJob:
         """The schema that rows are written with."""
         return self.target.schema
 
+    @property
+    def refuses_repeated(self) -> bool:
+        """Whether a key that occurs twice in the rows is an error. Some merge engines fold the records of one key."""
+        asked = self.intent.refuse_duplicates or self.row_level
+        return asked and self.schema.merge_engine.rules.kept is Kept.NEWEST
+
     def of_rows(self, columns: Sequence[str]) -> WriteJob:
         """The job for rows with these columns: in a changelog, a key may occur any number of times."""
         is_changelog = ROW_KIND_COLUMN in columns and not self.row_level
-        return replace(self, unique_keys=False) if is_changelog else self
+        return self._refusing(False) if is_changelog else self
+
+    def as_bulk_load(self) -> WriteJob:
+        """The job for rows whose keys are probably unique: it fails if they are not."""
+        return self._refusing(True)
+
+    def _refusing(self, repeated: bool) -> WriteJob:
+        return replace(self, intent=replace(self.intent, refuse_duplicates=repeated))
+
+    def may_split_keys(self, columns: Sequence[str]) -> bool:
+        """Whether a task may write rows of one key to several files. Then a later file wins over an earlier one, so
+        rows must come in their order."""
+        engine = self.schema.merge_engine
+        in_order = ORDINAL_COLUMN not in columns
+        return in_order and not (self.refuses_repeated or engine.folds_in_order or engine.stores_retractions)
 
     def buckets_of(self, partition: bytes) -> int:
         """The number of buckets of a partition."""
@@ -111,6 +131,15 @@ def order_of_key(job: WriteJob) -> list[SortColumn]:
     The rows of a row-level operation have no order of their own; a row that replaces a deleted one comes after it.
     """
     return [*sequence_columns(job.schema), *row_level_order(job.row_level)]
+
+
+def order_in_bucket(job: WriteJob) -> list[SortColumn]:
+    """The columns that order the rows of a bucket when they come in any order: the key, the order of the rows of one
+    key and, unless a key has one row only, their `ORDINAL_COLUMN`."""
+    if not job.schema.primary_keys:
+        return []
+    order = [*map(SortColumn, job.schema.trimmed_primary_keys), *order_of_key(job)]
+    return order if job.refuses_repeated else [*order, SortColumn(ORDINAL_COLUMN)]
 
 
 def row_level_order(row_level: bool) -> list[SortColumn]:

@@ -168,8 +168,8 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
     return counts
 
 
-def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
-    """One row for each key that occurs more often than `job` allows: its key columns."""
+def repeated_in(rows: pa.Table, job: WriteJob) -> pa.Table:
+    """One row for each key that occurs more often than a job allows that refuses repeated ones: its key columns."""
     ids = _key_ids([rows], job.schema)
     counted = ids[np.isin(_kinds(rows), unique_kinds(job.row_level))]
     twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
 from tablestore_engine.mergetree.columns.leaves import leaves_of
+from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
@@ -31,11 +34,15 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         )
 
 
-def refuse_repeated(repeated: pa.Table, schema: TableSchema) -> None:
-    """Raise a DuplicateKeyError that names the first keys of these rows, if there are any.
+def check_unique(job: WriteJob, find_repeated: Callable[[], pa.Table]) -> None:
+    """If the job refuses repeated keys, find rows that repeat one, and raise a DuplicateKeyError that names the first
+    keys of these.
 
-    Which rows repeat a key is found where rows are sorted (`write_table`), or routed (`cross_partition_keys`).
+    Such rows are found where rows are sorted (`write_table`), or routed (`cross_partition_keys`).
     """
+    if not job.refuses_repeated:
+        return
+    repeated, schema = find_repeated(), job.schema
     if repeated.num_rows == 0:
         return
     sample = repeated.select(list(schema.primary_keys)).slice(0, SHOWN_KEYS).to_pylist()

@@ -279,14 +279,9 @@ def _unnumbered(rows: pa.Table) -> pa.Table:
 
 def _can_flush(job: WriteJob, columns: Sequence[str]) -> bool:
     """Whether rows of a key may be in several files of the write."""
-    schema, engine = job.schema, job.schema.merge_engine
-    if schema.core_options.write_buffer_spillable or job.dynamic is not None:
+    if job.schema.core_options.write_buffer_spillable or job.dynamic is not None:
         return False
-    if not schema.primary_keys:
-        return ROW_KIND_COLUMN not in columns
-    # A later file wins over an earlier one, but rows with a number may come in any order.
-    numbered = ORDINAL_COLUMN in columns
-    return not (numbered or job.unique_keys or engine.folds_in_order or engine.stores_retractions)
+    return job.may_split_keys(columns) if job.schema.primary_keys else ROW_KIND_COLUMN not in columns
 
 
 def write_tables(job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = "") -> WriteResult:

@@ -9,9 +9,10 @@ their key make sequence layers (`mergetree.merge.sequence_layers`), each with it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,11 +32,13 @@ from tablestore_engine.operation.job.write_job import (
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
 from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
-from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, refuse_repeated
+from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, check_unique
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
+
+_Mask = npt.NDArray[np.bool_]
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -134,9 +137,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
             continue
         table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
-        unique = bool(last.all())
-        if job.unique_keys and not unique and not (job.row_level and _only_replaced(table, last)):
-            refuse_repeated(table.filter(pa.array(~last)), schema)
+        check_unique(job, partial(_repeated, job, table, last))
         if _needs_layers(table, engine):
             table = split_layers(table, keys, engine, _kinds_of(table))
             begin = _begin_of_last_key(table, keys)
@@ -193,8 +194,17 @@ def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
     return rows.drop_columns([ROW_KIND_COLUMN])
 
 
-def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
+def _repeated(job: WriteJob, table: pa.Table, last: _Mask) -> pa.Table:
+    """The rows of sorted ones that a row of the same key follows, but for removed rows that another one replaces."""
+    if last.all() or (job.row_level and _only_replaced(table, last)):
+        return table.slice(0, 0)
+    return table.filter(pa.array(~last))
+
+
+def _only_replaced(table: pa.Table, last: _Mask) -> bool:
     """Whether keys occur twice only where one row is removed and another one replaces it."""
+    if ROW_KIND_COLUMN not in table.column_names:
+        return False
     kinds = table.column(ROW_KIND_COLUMN).to_numpy()
     first = np.flatnonzero(~last)
     return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())

@@ -16,7 +16,7 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
+from tablestore_engine.operation.job.write_intent import PLAIN
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
@@ -117,15 +117,9 @@ def _rewrite(
             return WriteOutcome(None, 0)
         return WriteOutcome(follow(publish_change(state, Change("OVERWRITE", read_snapshot=base), schema=schema)), 0)
     rewritten = {b.partition_row for b in plan.buckets}
-    job = begin(
-        state,
-        UNIQUE if unique else PLAIN,
-        plan.snapshot,
-        removes=lambda entry: entry.partition in rewritten,
-        schema=schema,
-    )
+    job = begin(state, PLAIN, plan.snapshot, removes=lambda entry: entry.partition in rewritten, schema=schema)
     # Rows of a table that already has the key are merged records.
-    job = replace(job, settled=not unique)
+    job = job.as_bulk_load() if unique else replace(job, settled=True)
     if not whole:
         job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
     session = spark()

@@ -79,7 +79,7 @@ def _columns(read: Read) -> list[str]:
 
 def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = replace(begin(read.table.state, replace(read.intent, refuse_duplicates=True), read.snapshot), row_level=True)
+    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
     rows = Rows(changed.select(*_columns(read), kind), read.input_bytes)
     result = write_files(spark, read.table, read.snapshot, job, rows)
     if not result.entries and read.intent.commits_nothing:
@@ -95,7 +95,7 @@ def _retract(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcom
     total = count_changed_rows(changed)
     if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
-    job = replace(begin(read.table.state, replace(read.intent, refuse_duplicates=False), read.snapshot), row_level=True)
+    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
     frame = as_records(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)
@@ -119,7 +119,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changed: DataFrame) -> Write
         rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
         rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)
-    job = begin(read.table.state, replace(read.intent, refuse_duplicates=False), read.snapshot)
+    job = begin(read.table.state, read.intent, read.snapshot)
     size = sum(f.file_size for b in buckets for f in b.files)
     known = None if read.input_bytes is None else size + read.input_bytes
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, known))

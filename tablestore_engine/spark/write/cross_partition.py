@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -36,11 +36,11 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
     are_few,
-    duplicates_in,
     files_with,
     kept_rows,
     locations_of,
     records_of,
+    repeated_in,
     route,
     rows_by_bucket,
     with_kinds,
@@ -53,7 +53,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, refuse_repeated
+from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
@@ -115,7 +115,7 @@ def write_routed(
             return _write_few(locations, job, collect_arrow(frame))
         routed = _route(locations, job, frame, kept)
         # Now each key occurs once in a bucket, unless the merge engine folds it.
-        result = write_rows(spark, replace(job, unique_keys=False), Rows(routed, rows.input_bytes))
+        result = write_rows(spark, job, Rows(routed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
 
@@ -131,14 +131,13 @@ def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> Write
     schema = job.schema
     rows = without_ignored(with_kinds(table_rows(given, schema)), schema.merge_engine, ROW_KIND_COLUMN)
     check_not_null(rows, schema)
-    if job.unique_keys:
-        refuse_repeated(duplicates_in(rows, job), schema)
+    check_unique(job, lambda: repeated_in(rows, job))
     rows = kept_rows(rows, job)
     buckets = locations.plan.buckets
     found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
     routed = route(rows, found, buckets, schema)
     try:
-        result = write_table(replace(job, unique_keys=False), routed)
+        result = write_table(job, routed)
     except BaseException:
         remove_files(job.target)
         raise
@@ -178,8 +177,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
     elif ignored := ignored_kinds(schema.merge_engine):
         frame = frame.where(~F.col(ROW_KIND_COLUMN).isin(*ignored))
-    if job.unique_keys:
-        _check_unique(frame, job)
+    check_unique(job, lambda: _repeated_in(frame, job))
     buckets = locations.plan.buckets
     # The lookup reads the keys of the table, and the rows are used several times after it.
     found = _kept(_with_locations(locations, schema, _kept_rows(frame, job), buckets), kept)
@@ -190,11 +188,12 @@ def _key(schema: TableSchema) -> list[str]:
     return [quoted_name(name) for name in schema.primary_keys]
 
 
-def _check_unique(frame: DataFrame, job: WriteJob) -> None:
+def _repeated_in(frame: DataFrame, job: WriteJob) -> pa.Table:
+    """Some keys that occur more often than a job allows that refuses repeated ones."""
     counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job.row_level))
     twice = (F.count_if(counted) > 1).alias("twice")
     found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(SHOWN_KEYS)
-    refuse_repeated(collect_arrow(found), job.schema)
+    return collect_arrow(found)
 
 
 def _kept_rows(frame: DataFrame, job: WriteJob) -> DataFrame:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ from tablestore_engine.operation.job.write_job import (
     ROW_KIND_COLUMN,
     WriteJob,
     WriteResult,
-    order_of_key,
+    order_in_bucket,
 )
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
@@ -134,7 +134,7 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
 
     On failure files may be left. Raises TableStoreError.
     """
-    return _gather(collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates=False), "payload binary")))
+    return _gather(collect_arrow(frame.mapInArrow(_task(job), "payload binary")))
 
 
 def small_rows(schema: TableSchema) -> int:
@@ -175,14 +175,14 @@ def input_bytes(frame: DataFrame) -> int:
 
 
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
-    if not job.schema.primary_keys or job.unique_keys:
+    if all(column.name != ORDINAL_COLUMN for column in order_in_bucket(job)):
         return _run(job, frame)
     if not job.occupied and not sequence_columns(job.schema) and ROW_KIND_COLUMN not in frame.columns:
         # The keys of a bulk load are nearly always unique, and then the order of rows does not matter: keeping it
         # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
         # stops the others.
         try:
-            return _run(replace(job, unique_keys=True), frame, stop_at_duplicates=True)
+            return _run(job.as_bulk_load(), frame, stops_others=True)
         except DuplicateKeyError:
             remove_files(job.target)
     if ORDINAL_COLUMN not in frame.columns:
@@ -190,8 +190,9 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     return _run(job, frame)
 
 
-def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
-    """Send each bucket's rows to one task, sorted, and write them there."""
+def _run(job: WriteJob, frame: DataFrame, *, stops_others: bool = False) -> WriteResult:
+    """Send each bucket's rows to one task, sorted, and write them there. With `stops_others`, a task that fails for a
+    duplicate key stops the other ones."""
     schema = job.schema
     start_workers(frame.sparkSession)
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
@@ -210,7 +211,7 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     if order and not _buffers(job):
         frame = frame.sortWithinPartitions(*order)
     # The task drops the columns that only order the rows: here that would copy every row.
-    payloads = collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates), "payload binary"))
+    payloads = collect_arrow(frame.mapInArrow(_task(job, stops_others=stops_others), "payload binary"))
     return _gather(payloads)
 
 
@@ -220,15 +221,9 @@ def _buffers(job: WriteJob) -> bool:
 
 
 def _order(job: WriteJob) -> list[Column]:
-    """The sort columns of a bucket: the key, and the columns that order the rows of a key."""
-    schema = job.schema
-    if not schema.primary_keys:
-        return []
-    order = [F.col(quoted_name(k)) for k in schema.trimmed_primary_keys]
-    for column in order_of_key(job):
-        by = F.col(quoted_name(column.name))
-        order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
-    return order if job.unique_keys else [*order, F.col(ORDINAL_COLUMN)]
+    """`order_in_bucket` as Spark's columns."""
+    named = [(F.col(quoted_name(column.name)), column.descending) for column in order_in_bucket(job)]
+    return [column.desc_nulls_first() if descending else column.asc_nulls_first() for column, descending in named]
 
 
 def _gather(payloads: pa.Table) -> WriteResult:
@@ -245,13 +240,15 @@ def _gather(payloads: pa.Table) -> WriteResult:
     return result
 
 
-def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _task(
+    job: WriteJob, *, stops_others: bool = False
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     # Its name holds the id of the write, so it is removed with the write's files.
     stop = f"{job.target.paths.root}/.duplicates-{job.target.write_id}"
 
     def tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         for rows in _chunked(batches):
-            if stop_at_duplicates and job.target.io.exists(stop):
+            if stops_others and job.target.io.exists(stop):
                 raise DuplicateKeyError("Another task of this write found a duplicate key.")
             yield rows if _buffers(job) else with_bucket(job, rows)
 
@@ -265,7 +262,7 @@ def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.Reco
             else:
                 outcome = write_sorted(job, tables(batches), task)
         except TableStoreError as error:
-            if stop_at_duplicates and isinstance(error, DuplicateKeyError):
+            if stops_others and isinstance(error, DuplicateKeyError):
                 job.target.io.create(stop, b"")
             outcome = error
         yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)], pa.binary())], names=["payload"])

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
-from tablestore_engine.errors import CorruptMetadataError, DependencyError, SqlError, StorageError
+from tablestore_engine.errors import DependencyError, SqlError
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import (
@@ -23,6 +23,7 @@ from tablestore_engine.sql.statements.schema import (
 )
 from tablestore_engine.sql.text.patterns import matching
 from tablestore_engine.storage.paths import is_hidden
+from tablestore_engine.storage.stores.record_file import read_record
 
 _FILE = ".schema.json"
 
@@ -37,16 +38,12 @@ class SchemaNotes:
 
 def load_notes(catalog: Catalog, database: str) -> SchemaNotes:
     """The comment and properties of a schema. Raises DatabaseNotFound, CorruptMetadataError."""
-    path = _path(catalog, database)
-    try:
-        data = json.loads(catalog.io.read(path))
-        return SchemaNotes(data.get("comment"), dict(data["properties"]))
-    except StorageError as error:
-        if error.missing:
-            return SchemaNotes()
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptMetadataError(path, str(error)) from None
+    return read_record(catalog.io, _path(catalog, database), _notes_of) or SchemaNotes()
+
+
+def _notes_of(text: bytes) -> SchemaNotes:
+    data = json.loads(text)
+    return SchemaNotes(data.get("comment"), dict(data["properties"]))
 
 
 def _save_notes(catalog: Catalog, database: str, notes: SchemaNotes) -> None:

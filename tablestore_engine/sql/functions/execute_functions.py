@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tablestore_engine.errors import FunctionAlreadyExists
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.spark.run.errors import translated
@@ -19,30 +18,17 @@ from tablestore_engine.sql.text.patterns import matching
 def execute_create_function(statement: CreateFunction, context: RowContext) -> StatementResult:
     """CREATE FUNCTION: Spark and Python check it first; then it is one file."""
     database, name = context.identifier(statement.function)
-    exists = context.catalog.functions.exists(database, name)
+    functions = context.catalog.functions
+    exists = functions.exists(database, name)
     if exists and statement.if_not_exists:
         return StatementResult("CREATE FUNCTION")
     if exists and not statement.replace:
-        raise FunctionAlreadyExists(
-            f"Function '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE FUNCTION."
-        )
-    function = Function(
-        database,
-        name.lower(),
-        statement.parameters,
-        statement.returns_sql,
-        statement.language,
-        statement.body,
-        statement.handler,
-        statement.aggregate,
-        statement.deterministic,
-        statement.comment,
-        statement.options,
-    )
+        raise functions.already_exists(database, name)
+    function = statement.definition.named(database, name)
     if function.language == PYTHON:
         check_python(function)
     context.frames().check_function(function)
-    context.catalog.functions.create(function, replace=statement.replace, if_not_exists=statement.if_not_exists)
+    functions.create(database, name, function, replace=statement.replace, if_not_exists=statement.if_not_exists)
     return StatementResult("CREATE FUNCTION")
 
 

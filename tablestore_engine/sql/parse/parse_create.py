@@ -46,7 +46,7 @@ def create(cursor: Cursor) -> Statement | None:
     if aggregate:
         cursor.i += 1
     if cursor.accept("FUNCTION"):
-        return create_function(cursor, temporary=temporary, replace=replace, aggregate=aggregate)
+        return create_function(cursor, temporary=temporary, or_replace=replace, aggregate=aggregate)
     if cursor.accept("TABLE"):
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):

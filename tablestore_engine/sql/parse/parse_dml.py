@@ -97,26 +97,16 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         raise cursor.error("Expected a query or VALUES", hint="Write INSERT INTO t SELECT … or VALUES (…).")
     query = with_ctes(with_sql, cursor.rest())
     partition = partition or partition_after
-    if verb == "INTO":
-        return InsertInto(
-            sql=cursor.text,
-            table=table,
-            dynamic_options=options,
-            columns=columns,
-            partition=partition,
-            query_sql=query,
-            by_name=by_name,
-        )
-    return InsertOverwrite(
+    said = InsertInto(
         sql=cursor.text,
         table=table,
         dynamic_options=options,
         columns=columns,
         partition=partition,
-        if_not_exists=if_not_exists,
         query_sql=query,
         by_name=by_name,
     )
+    return said if verb == "INTO" else InsertOverwrite(**vars(said), if_not_exists=if_not_exists)
 
 
 def _column_list(cursor: Cursor) -> tuple[str, ...]:

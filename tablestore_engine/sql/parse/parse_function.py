@@ -5,16 +5,16 @@ Spark keeps temporary functions and those of a Java class; a function with a bod
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, Parameter
+from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, FunctionDefinition, Parameter
 from tablestore_engine.sql.parse.parse_script import create_temporary_function
 from tablestore_engine.sql.parse.parse_table import column_type
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
-from tablestore_engine.sql.statements.statement import Statement
+from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import END, STRING
+from tablestore_engine.sql.text.lexer import END, STRING, behind_type_part
 
 _PLAIN = (  # what is accepted and says nothing that matters here
     ("CONTAINS", "SQL"),
@@ -29,20 +29,7 @@ _PLAIN = (  # what is accepted and says nothing that matters here
 _SCOPES = ("USER", "SYSTEM", "ALL")
 
 
-@dataclass
-class _Parts:
-    """The clauses that were parsed so far behind the parameters."""
-
-    returns_sql: str | None = None
-    language: str | None = None
-    deterministic: bool | None = None
-    comment: str | None = None
-    handler: str | None = None
-    body: str | None = None
-    options: dict[str, str] = field(default_factory=dict)
-
-
-def create_function(cursor: Cursor, *, temporary: bool, replace: bool, aggregate: bool) -> Statement | None:
+def create_function(cursor: Cursor, *, temporary: bool, or_replace: bool, aggregate: bool) -> Statement | None:
     """CREATE FUNCTION, starting after FUNCTION; None for a function that is Spark's."""
     if temporary:
         return create_temporary_function(cursor)
@@ -51,41 +38,34 @@ def create_function(cursor: Cursor, *, temporary: bool, replace: bool, aggregate
     if cursor.key == "AS" and cursor.tokens[cursor.i + 1].kind == STRING and not cursor.at_end:
         return None  # the class of a function in Java
     cursor.refuse_unfinished()
-    if if_not_exists and replace:
+    if if_not_exists and or_replace:
         raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
-    parameters = _parameters(cursor)
-    parts = _Parts()
+    definition = FunctionDefinition(_parameters(cursor), returns_sql=None, language="", body="", aggregate=aggregate)
     while not cursor.at_end:
-        _part(cursor, parts)
-    if parts.body is None:
+        definition = _with_clause(cursor, definition)
+    definition = replace(definition, language=definition.language or SQL)
+    _check(cursor, name, definition)
+    return CreateFunction(
+        sql=cursor.text, function=name, definition=definition, replace=or_replace, if_not_exists=if_not_exists
+    )
+
+
+def _check(cursor: Cursor, name: TableName, definition: FunctionDefinition) -> None:
+    """Raise a SqlError for a function that cannot be."""
+    language, aggregate = definition.language, definition.aggregate
+    if not definition.body:
         raise cursor.error("Expected RETURN and an expression, or AS $$ … $$")
-    language = parts.language or SQL
     if language not in (SQL, PYTHON):
         raise SqlError(f"Functions in {language} are not supported.", hint="Write it in SQL or PYTHON.")
-    if language == PYTHON and parts.returns_sql is None:
+    if language == PYTHON and definition.returns_sql is None:
         raise SqlError(f"Function {name} is in Python and has no RETURNS.", hint="Add RETURNS and a type.")
-    if aggregate and language == PYTHON and parts.handler is None:
+    if aggregate and language == PYTHON and definition.handler is None:
         raise SqlError(
             "An aggregate function in Python is a class with the methods accumulate and finish.",
             hint="Write LANGUAGE PYTHON HANDLER = 'Class' AS $$ … $$.",
         )
-    if aggregate and any(one.default_sql is not None for one in parameters):
+    if aggregate and any(one.default_sql is not None for one in definition.parameters):
         raise SqlError("A parameter of an aggregate function cannot have a DEFAULT.", hint="Leave it out.")
-    return CreateFunction(
-        sql=cursor.text,
-        function=name,
-        parameters=parameters,
-        returns_sql=parts.returns_sql,
-        language=language,
-        body=parts.body,
-        handler=parts.handler,
-        aggregate=aggregate,
-        deterministic=parts.deterministic,
-        comment=parts.comment,
-        options=parts.options,
-        replace=replace,
-        if_not_exists=if_not_exists,
-    )
 
 
 def _parameters(cursor: Cursor) -> tuple[Parameter, ...]:
@@ -114,64 +94,61 @@ def _parameters(cursor: Cursor) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def _part(cursor: Cursor, parts: _Parts) -> None:
-    """One clause between the parameters and the end, in any order."""
+def _with_clause(cursor: Cursor, made: FunctionDefinition) -> FunctionDefinition:
+    """The definition with the clause that begins here; clauses are in any order."""
     if cursor.sees("RETURNS", "NULL"):
         cursor.expect("RETURNS", "NULL", "ON", "NULL", "INPUT")
-    elif cursor.accept("RETURNS"):
+        return made
+    if cursor.accept("RETURNS"):
         if cursor.key == "TABLE":
             raise cursor.error("Functions that return a table are not supported", kind=SqlError, hint="Use a VIEW.")
-        parts.returns_sql = _return_type(cursor)
-    elif cursor.accept("LANGUAGE"):
-        parts.language = cursor.name("a language").upper()
-    elif cursor.accept("NOT", "DETERMINISTIC") or cursor.accept("VOLATILE"):
-        parts.deterministic = False
-    elif cursor.accept("DETERMINISTIC") or cursor.accept("IMMUTABLE"):
-        parts.deterministic = True
-    elif cursor.accept("COMMENT"):
-        parts.comment = cursor.string()
-    elif cursor.key in ("HANDLER", "RUNTIME_VERSION", "PACKAGES"):
-        _python_option(cursor, parts)
-    elif cursor.accept("RETURN"):
-        parts.body = cursor.rest("an expression")
-    elif cursor.accept("AS"):
-        parts.body = cursor.string("the body between $$ and $$").strip("\n")
-        if parts.language != PYTHON:
-            parts.body = parts.body.strip().rstrip(";")
-    elif not any(cursor.accept(*words) for words in _PLAIN):
+        return replace(made, returns_sql=_return_type(cursor))
+    if cursor.accept("LANGUAGE"):
+        return replace(made, language=cursor.name("a language").upper())
+    if cursor.accept("NOT", "DETERMINISTIC") or cursor.accept("VOLATILE"):
+        return replace(made, deterministic=False)
+    if cursor.accept("DETERMINISTIC") or cursor.accept("IMMUTABLE"):
+        return replace(made, deterministic=True)
+    if cursor.accept("COMMENT"):
+        return replace(made, comment=cursor.string())
+    if cursor.key in ("HANDLER", "RUNTIME_VERSION", "PACKAGES"):
+        return _with_python_option(cursor, made)
+    if cursor.accept("RETURN"):
+        return replace(made, body=cursor.rest("an expression"))
+    if cursor.accept("AS"):
+        body = cursor.string("the body between $$ and $$").strip("\n")
+        return replace(made, body=body if made.language == PYTHON else body.strip().rstrip(";"))
+    if not any(cursor.accept(*words) for words in _PLAIN):
         raise cursor.error("This clause of CREATE FUNCTION is not understood")
+    return made
 
 
 def _return_type(cursor: Cursor) -> str:
     start = cursor.i
     cursor.name("a type")
-    depth = 0
-    while not cursor.at_end:
-        if depth <= 0 and cursor.key not in ("(", "<"):
-            break
-        depth += cursor.key.count("<") - cursor.key.count(">")
-        cursor.i = max(cursor.token.partner, cursor.i) + 1
+    while cursor.key in ("(", "<"):
+        cursor.i = behind_type_part(cursor.tokens, cursor.i)
     return cursor.slice(start, cursor.i)
 
 
-def _python_option(cursor: Cursor, parts: _Parts) -> None:
+def _with_python_option(cursor: Cursor, made: FunctionDefinition) -> FunctionDefinition:
     """``HANDLER = 'f'``, ``RUNTIME_VERSION = '3.11'``, ``PACKAGES = ('numpy', 'pandas')``."""
     word = cursor.key.lower()
     cursor.i += 1
     cursor.accept("=")
     if word != "packages":
         value = cursor.string()
-        if word == "handler":
-            parts.handler = value
-        else:
-            parts.options[word] = value
-        return
+        return replace(made, handler=value) if word == "handler" else _with_option(made, word, value)
     cursor.expect("(")
     names = [] if cursor.key == ")" else [cursor.string()]
     while cursor.accept(","):
         names.append(cursor.string())
     cursor.expect(")")
-    parts.options[word] = ",".join(names)
+    return _with_option(made, word, ",".join(names))
+
+
+def _with_option(made: FunctionDefinition, key: str, value: str) -> FunctionDefinition:
+    return replace(made, options={**made.options, key: value})
 
 
 def drop_function(cursor: Cursor) -> Statement | None:

@@ -11,7 +11,7 @@ from tablestore_engine.schema.table.computed_columns import Watermark, computed_
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.text.cursor import Cursor, properties
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL, behind, top_level
+from tablestore_engine.sql.text.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
@@ -60,33 +60,7 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         _elements(cursor, head, typed=not _leads_to_query(cursor))
     listed = len(head.columns)
     _clauses(cursor, head)
-    explicit = cursor.accept("AS")
-    if cursor.sees_query():
-        if len(head.columns) > listed:
-            raise cursor.error(
-                "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
-                kind=SqlError,
-                hint="Leave the types out, and cast in the query.",
-            )
-        return CreateTableAs(
-            sql=cursor.text,
-            table=table,
-            query_sql=cursor.rest(),
-            columns=tuple(head.columns),
-            primary_key=head.primary_key,
-            partition_by=head.partition_by,
-            comment=head.comment,
-            options=head.options,
-            if_not_exists=if_not_exists,
-            replace=replace,
-            must_exist=must_exist,
-        )
-    if explicit:
-        raise cursor.error("Expected a query after AS")
-    cursor.expect_end()
-    if not head.columns:
-        raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
-    return CreateTable(
+    said = CreateTable(
         sql=cursor.text,
         table=table,
         columns=tuple(head.columns),
@@ -98,6 +72,21 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         replace=replace,
         must_exist=must_exist,
     )
+    explicit = cursor.accept("AS")
+    if cursor.sees_query():
+        if len(head.columns) > listed:
+            raise cursor.error(
+                "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
+                kind=SqlError,
+                hint="Leave the types out, and cast in the query.",
+            )
+        return CreateTableAs(**vars(said), query_sql=cursor.rest())
+    if explicit:
+        raise cursor.error("Expected a query after AS")
+    cursor.expect_end()
+    if not head.columns:
+        raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
+    return said
 
 
 def _opens_query(cursor: Cursor) -> bool:
@@ -265,15 +254,13 @@ def _generated(cursor: Cursor, type_sql: str) -> str:
 
 
 def column_type(cursor: Cursor, column: str) -> str:
-    """The text of a type. Angle brackets nest in types only, so they are counted here; tokens give them no partners."""
-    start, angles = cursor.i, 0
+    """The text of a type, which ends before a clause of the column, a comma or a closing parenthesis."""
+    start = cursor.i
     while not cursor.at_end:
         token = cursor.token
-        if angles <= 0 and (token.key in (",", ")") or token.key in AFTER_TYPE or token.kind in (STRING, NUMBER)):
+        if token.key in (",", ")") or token.key in AFTER_TYPE or token.kind in (STRING, NUMBER):
             break
-        if token.kind == SYMBOL and token.key not in ("->", "=>"):
-            angles += token.key.count("<") - token.key.count(">")
-        cursor.i = behind(cursor.tokens, cursor.i)
+        cursor.i = behind_type_part(cursor.tokens, cursor.i)
     if cursor.i == start:
         raise cursor.error(f"Column {column} has no type")
     return cursor.slice(start, cursor.i)

@@ -21,6 +21,7 @@ from tablestore_engine.spark.read.source_bounds import (
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.merge_keys import upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
@@ -39,7 +40,6 @@ from tablestore_engine.sql.row_level.row_level_target import (
     check_engine,
     unread_target_of,
 )
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause

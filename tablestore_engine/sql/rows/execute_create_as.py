@@ -68,7 +68,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if size is None:
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
-    rows = Rows(align(frame, schema), size, frames.is_small)
+    rows = frames.rows(align(frame, schema), size)
     if kind is None:
         created = _create(context, database, name, schema, rows)
         if created is not None:

@@ -31,13 +31,12 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
     truncate,
 )
 from tablestore_engine.spark.write.align import align
-from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
+from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
-from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
+from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.text.constants import constant_at
@@ -66,11 +65,11 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = _merged(table, statement, frame)
     static = static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
-    outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), context.intent)
+    outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
-def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFrame) -> Table:
+def _merged(table: Table, statement: Insertion, frame: DataFrame) -> Table:
     """The table with the columns of the rows, if it takes new ones."""
     if not table.options.write_merge_schema:
         return table
@@ -79,7 +78,7 @@ def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFr
     return merged(table, incoming_columns(frame, table.schema, names))
 
 
-def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
+def query_of(statement: Insertion, schema: TableSchema) -> str:
     """The query of an INSERT, with what DEFAULT means in its VALUES or SELECT."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
@@ -103,9 +102,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
-    outcome = overwrite(
-        frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), replaces, context.intent
-    )
+    outcome = overwrite(frames.spark, table, frames.rows(aligned), replaces, context.intent)
     return result_of("OVERWRITE", outcome)
 
 

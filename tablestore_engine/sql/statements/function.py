@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.metadata.warehouse.function import Parameter
+from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.sql.statements.statement import Statement, TableName
 
 
@@ -14,15 +13,7 @@ class CreateFunction(Statement):
     """CREATE [OR REPLACE] [AGGREGATE] FUNCTION with a body in SQL or Python. See `metadata.warehouse.function`."""
 
     function: TableName
-    parameters: tuple[Parameter, ...]
-    returns_sql: str | None
-    language: str
-    body: str
-    handler: str | None = None
-    aggregate: bool = False
-    deterministic: bool | None = None
-    comment: str | None = None
-    options: Mapping[str, str]
+    definition: FunctionDefinition
     replace: bool = False
     if_not_exists: bool = False
 

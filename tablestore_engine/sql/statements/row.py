@@ -17,7 +17,9 @@ class RowStatement(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertInto(RowStatement):
+class Insertion(RowStatement):
+    """The rows of a query for a table."""
+
     columns: tuple[str, ...] = ()
     partition: PartitionSpec = ()
     query_sql: str
@@ -25,18 +27,19 @@ class InsertInto(RowStatement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertOverwrite(RowStatement):
+class InsertInto(Insertion):
+    """INSERT INTO."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsertOverwrite(Insertion):
     """INSERT OVERWRITE, or INSERT INTO … REPLACE WHERE when ``replace_where_sql`` is set.
 
     ``partition`` empty overwrites the table, or the partitions that appear in the query, according to the
     session's partition overwrite mode; with entries, only partitions with their static values are overwritten.
     """
 
-    columns: tuple[str, ...] = ()
-    partition: PartitionSpec = ()
     if_not_exists: bool = False
-    query_sql: str
-    by_name: bool = False
     replace_where_sql: str | None = None
 
 

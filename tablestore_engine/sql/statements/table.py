@@ -12,11 +12,11 @@ from tablestore_engine.sql.statements.statement import ColumnDefinition, Partiti
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateTable(Statement):
-    """CREATE [OR REPLACE] TABLE with columns. Columns that PARTITIONED BY declares are the last ones."""
+class TableCreation(Statement):
+    """CREATE [OR REPLACE] TABLE: what the statement says besides its query."""
 
     table: TableName
-    columns: tuple[ColumnDefinition, ...]
+    columns: tuple[ColumnDefinition, ...] = ()
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     comment: str | None = None
@@ -27,22 +27,18 @@ class CreateTable(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateTableAs(Statement):
+class CreateTable(TableCreation):
+    """CREATE [OR REPLACE] TABLE with columns. Columns that PARTITIONED BY declares are the last ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTableAs(TableCreation):
     """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query.
 
     `columns` names all of them anew; a column without `type_sql` keeps the type that the query gives it.
     """
 
-    table: TableName
     query_sql: str
-    columns: tuple[ColumnDefinition, ...] = ()
-    primary_key: tuple[str, ...] = ()
-    partition_by: tuple[str, ...] = ()
-    comment: str | None = None
-    options: Mapping[str, str]
-    if_not_exists: bool = False
-    replace: bool = False
-    must_exist: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

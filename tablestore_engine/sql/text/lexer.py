@@ -6,7 +6,9 @@ user wrote, so an edit can replace one token and leave every other character alo
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
 partner. ``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts
-brackets (`scripts` counts the blocks BEGIN … END, which are no groups).
+brackets (`scripts` counts blocks BEGIN … END: that a word opens one depends on the statement before it). The angle
+brackets of types have no partners, because ``<`` may be an operator: ``behind_type_part`` steps
+over them where the text is a type.
 
 The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not
@@ -220,6 +222,17 @@ def _is_operand(tokens: list[Token], i: int) -> bool:
 def behind(tokens: Sequence[Token], i: int) -> int:
     """The index after token ``i``, or after the whole group if it opens one."""
     return max(tokens[i].partner, i) + 1
+
+
+def behind_type_part(tokens: Sequence[Token], i: int) -> int:
+    """`behind` within the text of a type, where ``<`` and ``>`` are brackets, too."""
+    opened = 0
+    while tokens[i].kind != END:
+        opened += (tokens[i].key == "<") - (tokens[i].key == ">")
+        i = behind(tokens, i)
+        if opened <= 0:
+            break
+    return i
 
 
 def outside_queries(tokens: Sequence[Token]) -> Iterator[int]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, changelog_id_of
+from tablestore_engine.storage.stores.record_file import read_record
 
 
 class ChangelogStore:
@@ -29,15 +29,7 @@ class ChangelogStore:
 
     def load(self, snapshot_id: int) -> Snapshot | None:
         """The kept record of a snapshot; None where there is none. Raises CorruptMetadataError."""
-        path = self._paths.changelog(snapshot_id)
-        try:
-            return Snapshot.from_json(self._io.read(path))
-        except StorageError as error:
-            if error.missing:
-                return None
-            raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+        return read_record(self._io, self._paths.changelog(snapshot_id), Snapshot.from_json)
 
     def keep(self, snapshots: Iterable[Snapshot]) -> None:
         """Keep the changelogs of snapshots, in order, which are about to expire."""

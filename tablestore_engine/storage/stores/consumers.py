@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, check_name
+from tablestore_engine.storage.stores.record_file import read_record
 
 _POSITION = "position"
 
@@ -20,14 +20,15 @@ def consumers(io: FileIO, paths: TablePaths) -> dict[str, int]:
         name = paths.consumer_of(status.name)
         if name is None:
             continue
-        try:
-            found[name] = int(json.loads(io.read(status.path))["nextSnapshot"])
-        except StorageError as error:
-            if not error.missing:
-                raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(status.path, str(error)) from None
+        progress = read_record(io, status.path, _progress_of)
+        if progress is not None:
+            found[name] = progress[0]
     return found
+
+
+def _progress_of(text: bytes) -> tuple[int, Any]:
+    data = json.loads(text)
+    return int(data["nextSnapshot"]), data.get(_POSITION)
 
 
 def expire_consumers(io: FileIO, paths: TablePaths, before_millis: int) -> list[str]:
@@ -42,16 +43,7 @@ def consumer_progress(io: FileIO, paths: TablePaths, name: str) -> tuple[int, An
 
     Raises CorruptMetadataError.
     """
-    path = paths.consumer(check_name("consumer", name))
-    try:
-        data = json.loads(io.read(path))
-        return int(data["nextSnapshot"]), data.get(_POSITION)
-    except StorageError as error:
-        if error.missing:
-            return None
-        raise
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorruptMetadataError(path, str(error)) from None
+    return read_record(io, paths.consumer(check_name("consumer", name)), _progress_of)
 
 
 def set_consumer(

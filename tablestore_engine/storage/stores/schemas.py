@@ -7,10 +7,11 @@ the latest.
 
 from __future__ import annotations
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, schema_id_of
+from tablestore_engine.storage.stores.record_file import read_record
 
 
 class SchemaStore:
@@ -40,18 +41,9 @@ class SchemaStore:
 
     def _read(self, schema_id: int) -> TableSchema:
         path = self._paths.schema(schema_id)
-        try:
-            data = self._io.read(path)
-        except StorageError as error:
-            if error.missing:
-                raise CorruptMetadataError(path, "it does not exist") from None
-            raise
-        try:
-            schema = TableSchema.from_json(data)
-        except KeyError as error:
-            raise CorruptMetadataError(path, f"{error} is missing") from None
-        except (ValueError, TypeError, AttributeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+        schema = read_record(self._io, path, TableSchema.from_json)
+        if schema is None:
+            raise CorruptMetadataError(path, "it does not exist")
         if schema.id != schema_id:
             raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")
         return schema

@@ -14,6 +14,7 @@ from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, Sto
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, snapshot_id_of
+from tablestore_engine.storage.stores.record_file import read_record
 
 # A hint that is older than this many snapshots is worth a listing.
 _STEPS_FROM_HINT = 4
@@ -89,16 +90,9 @@ class SnapshotStore:
             CorruptMetadataError: its file is damaged.
         """
         path = self._paths.snapshot(snapshot_id)
-        try:
-            data = self._io.read(path)
-        except StorageError as error:
-            if error.missing:
-                raise self._not_found(snapshot_id) from None
-            raise
-        try:
-            snapshot = Snapshot.from_json(data)
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(path, _reason(error)) from None
+        snapshot = read_record(self._io, path, Snapshot.from_json)
+        if snapshot is None:
+            raise self._not_found(snapshot_id)
         if snapshot.id != snapshot_id:
             raise CorruptMetadataError(path, f"it says that it is snapshot {snapshot.id}")
         return snapshot
@@ -245,7 +239,3 @@ def newest_until(time_millis: int, ids: Sequence[int], load: Callable[[int], Sna
         else:
             high = middle
     return found
-
-
-def _reason(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)

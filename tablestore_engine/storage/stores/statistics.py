@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
-from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.stores.record_file import read_record
 
 
 class StatisticsStore:
@@ -25,14 +25,10 @@ class StatisticsStore:
         self._io.write(self._paths.statistics(name), statistics.to_json().encode())
         return name
 
-    def read(self, name: str) -> Statistics:
-        """The statistics in a file. Raises CorruptMetadataError, StorageError."""
-        path = self._paths.statistics(name)
-        data = self._io.read(path)
-        try:
-            return Statistics.from_json(data)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+    def read(self, name: str) -> Statistics | None:
+        """The statistics in a file. None without one: it is not needed to read the table, so others may have removed
+        it. Raises CorruptMetadataError, StorageError."""
+        return read_record(self._io, self._paths.statistics(name), Statistics.from_json)
 
     def delete(self, name: str) -> None:
         """Remove a file that no snapshot names."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import (
     CorruptMetadataError,
-    StorageError,
     TagAlreadyExists,
     TagNotFound,
     UserError,
@@ -15,6 +14,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, lifetime_of
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, check_name
+from tablestore_engine.storage.stores.record_file import read_record
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,10 @@ class TagStore:
 
     def load(self, name: str) -> Snapshot:
         """The snapshot under a tag. Raises TagNotFound, which says which there are, and CorruptMetadataError."""
-        path = self._paths.tag(name)
-        try:
-            return Snapshot.from_json(self._io.read(path))
-        except StorageError as error:
-            if error.missing:
-                raise self._not_found(name) from None
-            raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+        snapshot = read_record(self._io, self._paths.tag(name), Snapshot.from_json)
+        if snapshot is None:
+            raise self._not_found(name)
+        return snapshot
 
     def all(self) -> dict[str, Snapshot]:
         """Snapshots by tag; a tag that is removed meanwhile is left out."""

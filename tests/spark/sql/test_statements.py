@@ -57,7 +57,7 @@ def _check_tables(case: StatementCase, statement: Statement, plan: SparkPlan | N
 def _of_function(statement: Statement, parser: SparkParser) -> SparkPlan | None:
     """The plan of a function's body, which the function's own plan keeps as text; None for other statements."""
     if isinstance(statement, CreateFunction):
-        return parser.read(f"SELECT ({statement.body})")
+        return parser.read(f"SELECT ({statement.definition.body})")
     if isinstance(statement, (DropFunction, DescribeFunction, ShowFunctions)):
         return SparkPlan("", frozenset(), frozenset())
     if not isinstance(statement, QueriesInside) or "FUNCTION" not in statement.kind:

@@ -12,6 +12,7 @@ import pytest
 from support.repository import ROOT
 
 MOST_MODULES = 12
+MOST_LINES = 400
 MOST_REPEATED = 3
 """Statements; a function of so many is not written again in another file of tests."""
 SQL_TAKERS = ("expr", "filter", "selectExpr", "sql", "where")
@@ -50,6 +51,12 @@ def _statements(file):
 def test_a_room_is_small(room):
     modules = sorted(file.stem for file in room.glob("*.py") if file.name != "__init__.py")
     assert len(modules) <= MOST_MODULES, f"split {_name(room)}: {', '.join(modules)}"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=_name)
+def test_files_are_small(room):
+    lines = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in room.glob("*.py")}
+    assert not {name: number for name, number in lines.items() if number > MOST_LINES}
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=_name)

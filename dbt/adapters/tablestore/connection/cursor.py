@@ -25,8 +25,6 @@ from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.sql.text.scripts import split
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from dbt.adapters.tablestore.connection.environment import Environment, Lease
     from tablestore_engine.sql.result import StatementResult
     from tablestore_engine.store import TableStore
@@ -110,8 +108,7 @@ class Cursor:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        self._frame: DataFrame | None = None
-        self._is_small = False
+        self._query: StatementResult | None = None
         self._names: list[str] | None = None
         self._types: list[str | None] = []
         self._rows: list[results.Row] | None = None
@@ -140,7 +137,7 @@ class Cursor:
                 self.drain()
 
     def _take(self, result: StatementResult | None) -> None:
-        self._frame, self._names, self._types, self._rows, self._position = None, None, [], None, 0
+        self._query, self._names, self._types, self._rows, self._position = None, None, [], None, 0
         self.rowcount = -1
         if result is None:
             self.response = response("OK")
@@ -154,15 +151,16 @@ class Cursor:
             self._types = list(result.types or [None] * len(self._names))
             self._rows = [tuple(one) for one in result.rows]
         elif result.dataframe is not None:
-            self._frame, self._is_small = result.dataframe, result.is_small
+            self._query = result
 
     @property
     def description(self) -> list[tuple[Any, ...]] | None:
         """DB-API's column descriptions (name, type text, and five Nones); None when there are no rows to fetch."""
-        if self._frame is not None and self._names is None:
+        frame = None if self._query is None else self._query.dataframe
+        if frame is not None and self._names is None:
             with self._handle.work():
-                self._names = list(self._frame.columns)
-                self._types = list(results.types_of(self._frame))
+                self._names = list(frame.columns)
+                self._types = list(results.types_of(frame))
         if self._names is None:
             return None
         return [
@@ -171,10 +169,12 @@ class Cursor:
 
     def drain(self) -> None:
         """Run a query whose rows are not fetched, because of its effects and errors."""
-        frame = self._frame
-        if frame is not None and self._rows is None:
+        query = self._query
+        if query is not None and self._rows is None:
+            from tablestore_engine.sql.result_frame import run_query
+
             with self._handle.work():
-                results.run(frame, is_small=self._is_small)
+                run_query(query)
 
     def fetchall(self) -> list[results.Row]:
         """All rows that have not been fetched yet."""
@@ -195,19 +195,19 @@ class Cursor:
 
     def first(self, limit: int) -> list[results.Row]:
         """The first `limit` rows; no more are computed."""
-        if self._rows is not None or self._frame is None:
+        if self._rows is not None or self._query is None:
             return self._load()[:limit]
         with self._handle.work():
-            return results.rows_of(self._frame, limit, is_small=self._is_small)
+            return results.rows_of(self._query, limit)
 
     def close(self) -> None:
         self._take(None)
 
     def _load(self) -> list[results.Row]:
         if self._rows is None:
-            if self._frame is None:
+            if self._query is None:
                 return []
             with self._handle.work():
-                self._rows = results.rows_of(self._frame, is_small=self._is_small)
+                self._rows = results.rows_of(self._query)
             self.rowcount = len(self._rows)
         return self._rows

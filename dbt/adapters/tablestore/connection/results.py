@@ -16,29 +16,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from tablestore_engine.sql.result import StatementResult
+
 Row = tuple[Any, ...]
 
 
-def rows_of(frame: DataFrame, limit: int | None = None, *, is_small: bool = False) -> list[Row]:
-    """All rows of a DataFrame, or the first `limit`. Runs the query. Raises the engine's errors."""
-    from tablestore_engine.spark.run.errors import translated
-    from tablestore_engine.spark.run.uncompiled import uncompiled
-
-    with translated(), uncompiled(frame.sparkSession, is_small):
+def rows_of(query: StatementResult, limit: int | None = None) -> list[Row]:
+    """All rows of a query, or the first `limit`. Runs it. Raises the engine's errors."""
+    frame = query.dataframe
+    assert frame is not None
+    with query.running():
         wanted = frame if limit is None else frame.limit(limit)
         if _arrow_fits(wanted):
             return _arrow_rows(wanted.toArrow())
         kinds = types_of(wanted)
         return [tuple(_plain(one, kind) for one, kind in zip(row, kinds, strict=True)) for row in wanted.collect()]
-
-
-def run(frame: DataFrame, *, is_small: bool = False) -> None:
-    """Run a query without fetching its rows, because of its effects and errors. Raises the engine's errors."""
-    from tablestore_engine.spark.run.errors import translated
-    from tablestore_engine.spark.run.uncompiled import uncompiled
-
-    with translated(), uncompiled(frame.sparkSession, is_small):
-        frame.write.format("noop").mode("overwrite").save()
 
 
 def types_of(frame: DataFrame) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.warehouse.function import Function, Parameter
+from tablestore_engine.metadata.warehouse.function import Function, FunctionDefinition, Parameter
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.function_calls import function_calls, inlined
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
@@ -19,12 +19,16 @@ def test_a_function_in_sql():
     )
     assert isinstance(made, CreateFunction)
     assert made.function == TableName("s", "f")
-    assert made.parameters == (
+    assert made.definition.parameters == (
         Parameter("x", "DECIMAL(10, 2)", "1 + 1", "an x"),
         Parameter("y z", "MAP<INT, INT>"),
     )
-    assert (made.returns_sql, made.language, made.deterministic) == ("ARRAY<STRING>", "SQL", False)
-    assert (made.body, made.comment, made.replace) == ("(SELECT max(a) FROM t)", "c", True)
+    assert (made.definition.returns_sql, made.definition.language, made.definition.deterministic) == (
+        "ARRAY<STRING>",
+        "SQL",
+        False,
+    )
+    assert (made.definition.body, made.definition.comment, made.replace) == ("(SELECT max(a) FROM t)", "c", True)
 
 
 def test_a_function_as_dbt_writes_it():
@@ -33,15 +37,19 @@ def test_a_function_as_dbt_writes_it():
         "LANGUAGE SQL;"
     )
     assert isinstance(made, CreateFunction)
-    assert (made.body, made.language, made.deterministic) == ("SELECT price", "SQL", True)
+    assert (made.definition.body, made.definition.language, made.definition.deterministic) == (
+        "SELECT price",
+        "SQL",
+        True,
+    )
     made = parse(
         "CREATE FUNCTION IF NOT EXISTS f(x int) RETURNS int VOLATILE LANGUAGE PYTHON RUNTIME_VERSION = '3.11' "
         "HANDLER = 'f' PACKAGES = ('numpy','pandas') AS $$\ndef f(x):\n    return {'a': \"b;c\"}[x]\n$$"
     )
     assert isinstance(made, CreateFunction)
-    assert made.body == "def f(x):\n    return {'a': \"b;c\"}[x]"
-    assert made.options == {"runtime_version": "3.11", "packages": "numpy,pandas"}
-    assert (made.handler, made.deterministic, made.if_not_exists) == ("f", False, True)
+    assert made.definition.body == "def f(x):\n    return {'a': \"b;c\"}[x]"
+    assert made.definition.options == {"runtime_version": "3.11", "packages": "numpy,pandas"}
+    assert (made.definition.handler, made.definition.deterministic, made.if_not_exists) == ("f", False, True)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +106,13 @@ def test_calls(text, calls):
 
 def test_an_aggregate_function_in_sql_is_inlined():
     one = Function(
-        "s", "f", (Parameter("x", "INT"), Parameter("y", "INT")), "INT", "SQL", "sum(x + Y) + t.x", None, True
+        (Parameter("x", "INT"), Parameter("y", "INT")),
+        "INT",
+        "SQL",
+        "sum(x + Y) + t.x",
+        aggregate=True,
+        database="s",
+        name="f",
     )
     text = "SELECT s.f(a, g(b, c)) FROM t"
     (call, *_) = function_calls(text)
@@ -109,5 +123,7 @@ def test_an_aggregate_function_in_sql_is_inlined():
 
 def test_a_stored_function_is_the_same():
     parameters = (Parameter("x", "INT", "1", "c"),)
-    one = Function("s", "f", parameters, "INT", "PYTHON", "return x", None, False, True, "é", {"a": "b"})
+    definition = FunctionDefinition(parameters, "INT", "PYTHON", "return x", None, False, True, "é", {"a": "b"})
+    one = definition.named("s", "F")
+    assert one.full_name == "s.f"
     assert Function.from_json(one.to_json()) == one

@@ -12,6 +12,7 @@ from tablestore_engine.sql.text.lexer import (
     STRING,
     SYMBOL,
     WORD,
+    behind_type_part,
     position_of,
     tokenize,
 )
@@ -140,3 +141,20 @@ def test_tokens_know_their_partners(text: str, groups: list[str]) -> None:
     tokens = tokenize(text)
     assert [text[t.start : tokens[t.partner].end] for i, t in enumerate(tokens) if t.partner > i] == groups
     assert all(tokens[t.partner].partner == i for i, t in enumerate(tokens) if t.partner >= 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<int> x", "x"),
+        ("<a: array<int>, b: decimal(3, 1)> not null", "not"),
+        ("<a: struct<>> x", "x"),
+        ("(3, 1) x", "x"),
+        ("int x", "x"),
+        ("<a: map<int", ""),
+        ("> x", "x"),
+    ],
+)
+def test_angle_brackets_of_a_type_are_a_group(text, rest):
+    tokens = tokenize(text)
+    assert tokens[behind_type_part(tokens, 0)].text == rest

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import BrokenViewError, OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
@@ -22,21 +22,25 @@ from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.messages import excerpt
-from tablestore_engine.spark.run.session_functions import is_session_function, session_function
+from tablestore_engine.spark.run.session_functions import session_function
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
+from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
-from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
-from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
-from tablestore_engine.sql.query.scan_options import time_travel_of
-from tablestore_engine.sql.query.view_columns import positions, references_of_view
-from tablestore_engine.sql.rows.session_options import (
+from tablestore_engine.sql.frames.called_functions import CalledFunctions
+from tablestore_engine.sql.frames.nesting import Nesting
+from tablestore_engine.sql.frames.session_options import (
     of_read,
     referring,
     session_options,
 )
-from tablestore_engine.sql.rows.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
+from tablestore_engine.sql.frames.table_frames import TableRead, cached_rows
+from tablestore_engine.sql.frames.time_travel import bound_of, millis_query, snapshot_of
+from tablestore_engine.sql.frames.view_rows import with_view_columns
+from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
+from tablestore_engine.sql.query.function_calls import body_with
+from tablestore_engine.sql.query.scan_options import time_travel_of
+from tablestore_engine.sql.query.view_columns import references_of_view
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.structure.structure import TimeTravel
 from tablestore_engine.sql.text.cursor import Cursor
@@ -48,8 +52,6 @@ if TYPE_CHECKING:
 
 _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
 _GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
-_MAX_VIEW_DEPTH = 100
-_MAX_INLINED = 100
 
 
 class Frames:
@@ -71,11 +73,11 @@ class Frames:
         self.database = database
         self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
-        self._functions: dict[str, frozenset[str]] = {}  # their names, by database
+        self._functions = CalledFunctions(spark, catalog)
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
-        self._depth: list[str] = []
+        self._nesting = Nesting()
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
         self.scans: list[str] = []
@@ -93,6 +95,10 @@ class Frames:
     def is_small(self) -> bool:
         """Whether the bound queries read little, and nothing in them makes many rows of few."""
         return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
+
+    def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
+        """A frame of the bound queries as rows to write; `size` is that of its input, if it is known otherwise."""
+        return Rows(frame, self.input_bytes if size is None else size, self.is_small)
 
     def reads_view(self, database: str, name: str) -> bool:
         """Whether a view was bound so far."""
@@ -126,7 +132,7 @@ class Frames:
         self._look_at(sql)
         current = database or self.database
         better = iter(known)
-        sql = self._inlined(sql, current)
+        sql = self._functions.inlined(sql, current)
         bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
         return self._with_functions(bound, current)
 
@@ -152,7 +158,7 @@ class Frames:
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
         self._look_at(sql)
-        sql = self._inlined(sql, self.database)
+        sql = self._functions.inlined(sql, self.database)
         bound = bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers)
         return self._with_functions(bound, self.database).text
 
@@ -178,60 +184,23 @@ class Frames:
     # -- functions -------------------------------------------------------------------------------------
 
     def _with_functions(self, bound: BoundQuery, database: str) -> BoundQuery:
-        """A bound text with the functions of the warehouse that it calls under their names in the session."""
-        edits = [
-            (call.start, call.end, quoted_name(self._session_function(function)))
-            for call in function_calls(bound.source)
-            if (function := self._function(call.parts, database)) is not None
-        ]
-        if not edits:
-            return bound
-        edits = sorted([*bound.edits, *edits])
-        return BoundQuery(edited(bound.source, edits), bound.references, bound.source, tuple(edits))
-
-    def _inlined(self, sql: str, database: str) -> str:
-        """A text without calls of aggregate functions in SQL: replaced by their bodies."""
-        for _ in range(_MAX_INLINED):
-            called = ((call, self._function(call.parts, database)) for call in function_calls(sql))
-            found = next(((call, one) for call, one in called if one is not None and one.is_inlined), None)
-            if found is None:
-                return sql
-            sql = inlined(sql, *found)
-        raise SqlError("The query calls too many aggregate functions.", hint="Do they call each other in a circle?")
-
-    def _function(self, parts: Sequence[str], database: str) -> Function | None:
-        """The function of the warehouse that a call means. Spark's own hide those of the current database."""
-        target = parts[0] if len(parts) > 1 else database
-        if target not in self._functions:
-            known = self._catalog.database_exists(target)
-            names = self._catalog.functions.names(self._catalog.require_database(target)) if known else []
-            self._functions[target] = frozenset(names)
-        if parts[-1].lower() not in self._functions[target]:
-            return None
-        if len(parts) == 1 and is_session_function(self.spark, parts[0]):
-            return None
-        return self._catalog.functions.load(self._catalog.require_database(target), parts[-1])
+        return self._functions.renamed(bound, database, self._session_function)
 
     def _session_function(self, function: Function) -> str:
         """The name under which the session knows a function; the tables and functions of its body are bound."""
-        body, full = function.body, f"{function.full_name}()"
+        body = function.body
         if function.is_inlined:
             nulls = ["NULL"] * len(function.parameters)
-            self.query(f"SELECT {self._inlined(body_with(function, nulls), function.database)}")
+            self.query(f"SELECT {self._functions.inlined(body_with(function, nulls), function.database)}")
             return function.full_name
         if function.language == SQL:
-            if full in self._depth:
-                raise SqlError(f"Function '{function.full_name}' calls itself.", hint="Write it without recursion.")
-            self._depth.append(full)
-            try:
+            with self._nesting.function(function):
                 cursor = Cursor(body)
                 if cursor.sees_query() and cursor.key != "(":
                     body = self.bound(body, function.database).text
                 else:
                     resolve = lambda reference: self._resolve(reference, function.database)  # noqa: E731
                     body = self._with_functions(bind_expression(body, resolve), function.database).text
-            finally:
-                self._depth.pop()
         return session_function(self.spark, function, body)
 
     def check_function(self, function: Function) -> None:
@@ -244,7 +213,7 @@ class Frames:
         name, suffix = _split_suffix(reference.name)
         bare = reference.database is None and not suffix and not reference.changes
         # The meaning of a view does not depend on temporary views of the session.
-        if bare and not self._depth and is_temporary(self.spark, name):
+        if bare and not self._nesting and is_temporary(self.spark, name):
             self._unknown = True
             self.temporaries.append(name)
             return None
@@ -389,51 +358,23 @@ class Frames:
         if key in self._views:
             return self._views[key]
         full = f"{database}.{name.lower()}"
-        if full in self._depth:
-            circle = " → ".join([*self._depth[self._depth.index(full) :], full])
-            raise BrokenViewError(
-                f"View '{full}' reads itself: {circle}.", hint="Create one of them again on something else."
-            )
-        if len(self._depth) >= _MAX_VIEW_DEPTH:
-            raise BrokenViewError(
-                f"View '{self._depth[0]}' reads a view that reads a view, more than {_MAX_VIEW_DEPTH} deep.",
-                hint="Make one of them a table.",
-            )
-        view = self._catalog.load_view(database, name)
-        self._depth.append(full)
-        try:
-            known = references_of_view(view, predicate)
-            frame = self.run(self.bound(view.sql, view.database, known))
-        except BrokenViewError:
-            raise  # names the broken view, not the views that read it
-        except TableStoreError as error:
-            raise BrokenViewError(
-                f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
-            ) from error
-        finally:
-            self._depth.pop()
+        with self._nesting.view(full):
+            view = self._catalog.load_view(database, name)
+            try:
+                known = references_of_view(view, predicate)
+                frame = self.run(self.bound(view.sql, view.database, known))
+            except BrokenViewError:
+                raise  # names the broken view, not the views that read it
+            except TableStoreError as error:
+                raise BrokenViewError(
+                    f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
+                ) from error
         self._read_views.add((database, name.lower()))
-        self._views[key] = self.register(full, _columns_of_view(view, full, frame))
+        self._views[key] = self.register(full, with_view_columns(view, full, frame))
         return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
         return snapshot_of(table, travel, self._evaluated)
-
-
-def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
-    """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
-    names = [c.name for c in view.columns]
-    if view.query_columns:
-        chosen = positions(full, view.query_columns, frame.columns)
-        if chosen != tuple(range(len(frame.columns))):
-            numbered = frame.toDF(*map(str, range(len(frame.columns))))
-            return numbered.select(*[quoted_name(str(i)) for i in chosen]).toDF(*names)
-    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
-        return frame
-    if len(names) == len(frame.columns):
-        return frame.toDF(*names)
-    by_name = {c.lower() for c in frame.columns}
-    return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame
 
 
 def _position(bound: BoundQuery, offset: int) -> str:

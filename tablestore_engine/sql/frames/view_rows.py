@@ -1,0 +1,28 @@
+"""The rows of a view: those of its query, under the columns that the view had when it was created."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import View
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.sql.query.view_columns import positions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def with_view_columns(view: View, full: str, frame: DataFrame) -> DataFrame:
+    """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
+    names = [c.name for c in view.columns]
+    if view.query_columns:
+        chosen = positions(full, view.query_columns, frame.columns)
+        if chosen != tuple(range(len(frame.columns))):
+            numbered = frame.toDF(*map(str, range(len(frame.columns))))
+            return numbered.select(*[quoted_name(str(i)) for i in chosen]).toDF(*names)
+    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
+        return frame
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    by_name = {c.lower() for c in frame.columns}
+    return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame

@@ -1,0 +1,116 @@
+"""The session of a store: its current database, its Spark session, and the options that SET gives new tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.sql.catalog.execute_context import without_prefix
+from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
+from tablestore_engine.sql.statements.script import ResetSessionOption, SetSessionOption
+from tablestore_engine.sql.statements.show import Describe, ShowColumns
+from tablestore_engine.sql.statements.statement import Statement
+from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
+from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.text.double_quotes import with_backquotes
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class StoreSession:
+    """The state of a store between two statements. Spark starts when it is first needed."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        spark: SparkSession | None,
+        database: str,
+        session_factory: Callable[[], SparkSession] | None,
+        options: Mapping[str, str],
+    ) -> None:
+        self.catalog = catalog
+        self.database = database
+        self._initial_options = without_prefix(options)
+        self._options = dict(self._initial_options)
+        self._session_factory = session_factory
+        self._spark = spark
+        self._prepared = False
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session; started now if it was not."""
+        from tablestore_engine.spark.session.session import prepare_session, start_session
+
+        if self._spark is None:
+            self._spark = self._session_factory() if self._session_factory else start_session()
+        if not self._prepared:
+            prepare_session(self._spark)
+            self._prepared = True
+        return self._spark
+
+    def use(self, database: str) -> None:
+        """Change the current database. Raises DatabaseNotFound."""
+        self.database = self.catalog.require_database(database)
+
+    def table(self, name: str) -> Table:
+        """A table by `name` or `database.name`. Raises TableNotFound."""
+        database, _, table = name.rpartition(".")
+        return self.catalog.load_table(database or self.database, table)
+
+    def is_temporary(self, name: str) -> bool:
+        """Whether a name without schema is a temporary view of the session. Starts no session."""
+        if self._spark is None:
+            return False
+        from tablestore_engine.spark.run.temp_views import is_temporary
+
+        return is_temporary(self._spark, name)
+
+    def stop(self) -> None:
+        """Stop the Spark session, if this store started it."""
+        from tablestore_engine.spark.session.session import stop_session
+
+        if self._spark is not None and self._session_factory is None:
+            stop_session(self._spark)
+            self._spark = None
+
+    def _about_session(self, statement: Statement) -> StatementResult | None:
+        """The answer to a statement about this session; None for others."""
+        if isinstance(statement, Use):
+            # There is only one catalog, so setting it by any of its names changes nothing.
+            if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
+                self.use(statement.database)
+            return StatementResult("USE")
+        if isinstance(statement, SetSessionOption):
+            return set_default(statement, self._options)
+        if isinstance(statement, ResetSessionOption):
+            return reset_default(statement, self._options, self._initial_options)
+        if isinstance(statement, ShowCurrentSchema):
+            return StatementResult(
+                "SHOW CURRENT SCHEMA",
+                columns=("catalog", "namespace"),
+                types=("string", "string"),
+                rows=[("tablestore", self.database)],
+            )
+        return None
+
+    def _is_of_temporary(self, statement: Statement) -> bool:
+        """Whether a statement is about a temporary view. Without a session there are none."""
+        if not isinstance(statement, (DropView, Describe, ShowColumns, CacheTable, UncacheTable, ForeignStatement)):
+            return False
+        named = statement.view if isinstance(statement, DropView) else statement.table
+        return named.database is None and self.is_temporary(named.name)
+
+    def _with_backquotes(self, text: str) -> str:
+        """The text as it would be without the session's setting that double quotes are around names."""
+        if '"' not in text or self._spark is None:
+            return text
+        conf = self._spark.conf
+        settings = ("spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.ansi.enabled")
+        names = all(str(conf.get(key)).lower() == "true" for key in settings)
+        return with_backquotes(text) if names else text
