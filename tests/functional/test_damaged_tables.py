@@ -1,11 +1,14 @@
-"""A model that reads a damaged table fails with one message: which table, which file, what to do."""
+"""A model that reads or writes a damaged table fails with one message: which table, which file, what to do."""
 
 from __future__ import annotations
 
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from dbt.tests.util import run_dbt
+from support.damaged import FILES, NOT_NEEDED, STATEMENTS, broken, make_tables
 from support.files import live_paths
 
 BASE = "{{ config(materialized='table') }} select id, concat('text ', id) as v from range(300)"
@@ -19,6 +22,9 @@ DAMAGES = {
 
 def _broken(data):
     return data[:4] + bytes(len(data) // 2) + data[4 + len(data) // 2 :]
+
+
+FOREIGN = ("Traceback", "\tat ", "Caused by", "py4j", "org.apache")
 
 
 class TestDamagedTable:
@@ -35,5 +41,40 @@ class TestDamagedTable:
         (result,) = run_dbt(["run", "-s", "reads"], expect_pass=False)
         assert f"{path} (table {project.test_schema}.base): " in result.message
         assert "CALL sys.rollback" in result.message
-        for foreign in ("Traceback", "\tat ", "Caused by", "py4j", "org.apache"):
-            assert foreign not in result.message
+        assert not [one for one in FOREIGN if one in result.message]
+
+
+def name_of(kind):
+    return "of_" + kind.replace(", ", "_").replace(" ", "_")
+
+
+def model_of(kind):
+    """A query, or a statement before one."""
+    statement = STATEMENTS[kind].format(f"default.{name_of(kind)}")
+    hook = "" if statement.startswith("select") else f', pre_hook="{statement}"'
+    return f'{{{{ config(materialized="table"{hook}) }}}} {"select 1 as n" if hook else statement}'
+
+
+class TestEveryKindOfFile:
+    """One model for each kind, in one run; the damages of test_damaged_files.py take turns."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"m_{name_of(kind)}.sql": model_of(kind) for kind in FILES}
+
+    def test_one_message_each(self, project):
+        catalog, paths = project.adapter.catalog, {}
+        make_tables(catalog)
+        with ExitStack() as block:
+            for turn, (kind, (name, path_of)) in enumerate(FILES.items()):
+                table = Path(catalog.load_table("default", name).path)
+                shutil.copytree(table, table.with_name(name_of(kind)))
+                paths[f"m_{name_of(kind)}"] = path = path_of(catalog.load_table("default", name_of(kind)))
+                damages = [one for one in ("cut", "missing", "zeroed") if (kind, one) not in NOT_NEEDED]
+                block.enter_context(broken(path, damages[turn % len(damages)]))
+            results = run_dbt(["run"], expect_pass=False)
+        assert len(results) == len(paths)
+        for result in results:
+            said, path = result.message, paths[result.node.name]
+            assert f"{path} (table default.{result.node.name[2:]}): " in said, said
+            assert not [one for one in FOREIGN if one in said], said

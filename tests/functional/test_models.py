@@ -422,6 +422,8 @@ select * from {{{{ ref('events') }}}}
         )
         assert "; reset write-only" in run("-s", "tuned")["tuned"][0]
         assert {"write-only", "dbt.options"}.isdisjoint(table_of(project, "tuned").schema.options)
+        model(project, "tuned", text.format(value="true").replace("incremental", "table"))
+        assert "; set write-only = true" in run("-s", "tuned")["tuned"][0]
 
     def test_options_reach_the_table(self, project):
         model(

@@ -6,6 +6,7 @@ Each is one commit of the schema, of which files know the version they were writ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -13,13 +14,13 @@ from dbt.adapters.sql import SQLAdapter
 
 from dbt.adapters.tablestore.build.doc_changes import column_comments, with_docs
 from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
-from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes
+from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.errors import SchemaError, TableNotFound, UnsupportedTypeError
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
@@ -83,6 +84,15 @@ class SchemaMethods(SQLAdapter):
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note
+
+    @available.parse_none
+    def tablestore_note_replaced(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
+        """Keep for the console how the options of a table change that is built anew."""
+        with suppress(TableNotFound):  # dropped by someone else
+            table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
+            note = replaced_options(table.schema.options, TableLayout.of(model).options).text
+            if note:
+                self._schema_notes[str(model["unique_id"])] = note
 
     @available.parse_none
     def tablestore_widen(self, relation: BaseRelation, change: SchemaChange) -> None:

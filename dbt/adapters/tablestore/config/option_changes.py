@@ -83,6 +83,14 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> Option
     return OptionChanges(changed, _no_longer_set(table, model), own if own != table.get(DBT_OPTIONS, "") else None)
 
 
+def replaced_options(table: Mapping[str, str], model: Mapping[str, str]) -> OptionChanges:
+    """The options that differ when a table is built anew; fixed ones may, too."""
+    changed = {key: text for key, text in model.items() if _value(table, key) != _value(model, key)}
+    named = {one for key in model for one in spellings(key)}
+    fixed = [key for key in table if _is_fixed(key) and key not in named and not _is_the_engines(key, table[key])]
+    return OptionChanges(changed, (*_no_longer_set(table, model), *fixed))
+
+
 def _no_longer_set(table: Mapping[str, str], model: Mapping[str, str]) -> tuple[str, ...]:
     named = {one for key in model for one in spellings(key)}
     set_by_dbt = _remembered_by(table)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, OptionChanges, option_changes, remembered
+from dbt.adapters.tablestore.config.option_changes import (
+    DBT_OPTIONS,
+    OptionChanges,
+    option_changes,
+    remembered,
+    replaced_options,
+)
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 TABLE = {"bucket": "4", "write-only": "true", "merge-engine": "aggregation", "fields.v.function": "sum"}
@@ -51,6 +57,14 @@ def test_what_a_model_no_longer_names_is_reset():
     assert applied(built, option_changes(built, {})) == {}
     # Under another spelling it is still named.
     assert option_changes(built, {**model, "write.compaction-skip": "true"}).to_reset == ()
+
+
+def test_a_table_that_is_built_anew_may_change_what_is_fixed():
+    model = {"write-only": "true", "bucket": "2", "merge-engine": "first-row"}
+    built = {**model, DBT_OPTIONS: remembered(model), "team": "sales"}
+    assert replaced_options(built, model).text == ""
+    assert replaced_options(built, {"bucket": "4"}).text == "set bucket = 4, reset write-only, reset merge-engine"
+    assert replaced_options({"bucket": "1"}, {}).text == ""  # the engine's choice
 
 
 def test_what_others_set_stays():

@@ -30,6 +30,9 @@
     {% do adapter.drop_relation(existing_relation) %}
     {% do adapter.rename_relation(building, target_relation) %}
   {%- else -%}
+    {%- if existing_relation is not none -%}
+      {% do adapter.tablestore_note_replaced(existing_relation, model) %}
+    {%- endif -%}
     {% call tablestore_build() -%}
       {{ create_table_as(false, target_relation, compiled_code, language) }}
     {%- endcall %}
