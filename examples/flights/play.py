@@ -120,7 +120,7 @@ def main() -> int:
 
 
 def _build(stage: Stage, delivery: str, building: Building, *, first: bool) -> tuple[float, list[Any]]:
-    """One `dbt build` of what the delivery touches; the first one builds everything.
+    """One `dbt build` of what the delivery changes; the first one builds everything.
 
     Returns its seconds and dbt's results, one per node. Raises DbtFailed with dbt's messages.
     """

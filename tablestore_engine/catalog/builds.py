@@ -95,7 +95,7 @@ def _complete(build: Build) -> None:
         build.shop.records.remove(build.record.id)
         return
     if not io.exists(table.paths.schema_dir):
-        io.delete_tree(table.path)  # what was written after the table had been dropped
+        io.delete_tree(table.path)  # files that were written after the table had been dropped
     raise _dropped(table)
 
 

@@ -45,7 +45,7 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
             for message in client.consume(_AT_ONCE, _POLL_SECONDS):
                 answered = time.monotonic()
                 number, error = message.partition(), message.error()
-                # What comes behind the end belongs to the next reader: it is neither given nor passed.
+                # Messages behind the end belong to the next reader: they are neither given nor passed.
                 end = ends[number] if ends is not None else None
                 if error is None:
                     if end is None or message.offset() < end:

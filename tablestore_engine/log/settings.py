@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -64,6 +64,14 @@ def settings_of(schema: TableSchema) -> LogSettings | None:
         eventual=options.log_consistency == "eventual",
         retention_millis=options.log_retention,
     )
+
+
+def required_settings(schema: TableSchema, table: str) -> LogSettings:
+    """The log of a table with this schema. Raises LogError: it has none."""
+    log = settings_of(schema)
+    if log is None:
+        raise LogError(f"Table {table} has no log.", hint="CREATE TABLE … WITH ('log.system' = 'kafka', …).")
+    return log
 
 
 def check_log(schema: TableSchema) -> None:

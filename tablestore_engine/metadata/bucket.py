@@ -33,7 +33,7 @@ F1, F2 = 0x85EBCA6B, 0xC2B2AE35
 
 # Keeps the words of a row inside the processor's cache, whatever the size of the batch.
 _ROWS_AT_ONCE = 1 << 16
-# What is kept of a 4-byte word of which only the first n bytes belong to the value.
+# Masks for a 4-byte word of which only the first n bytes belong to the value.
 _KEEP = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF], dtype=np.uint32)
 _UNITS_PER_MILLI = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from support.spark_rows import answers
 
 from dbt.adapters.tablestore.build.model_changes import ModelChanges
 from tablestore_engine import TableStore
@@ -56,17 +57,13 @@ def store(project):
     return opened
 
 
-def rows(store, sql):
-    return [tuple(row) for row in store.sql(sql).collect()]
-
-
 def totals(store):
-    return {country: (n, amount) for country, n, amount in rows(store, "select * from totals") if n}
+    return {country: (n, amount) for country, n, amount in answers(store, "select * from totals") if n}
 
 
 def expected(store):
     sql = "select country, count(*), sum(amount) from orders join customers using (customer) group by country"
-    return {country: (n, amount) for country, n, amount in rows(store, sql)}
+    return {country: (n, amount) for country, n, amount in answers(store, sql)}
 
 
 class TestNamesWithDots:
@@ -84,7 +81,7 @@ class TestNamesWithDots:
         for values in ("(1, 1)", "(1, 2), (2, 2)"):
             store.execute(f"insert into `odd.shop`.orders values {values}")
             run_dbt(["run"])
-        assert sorted(rows(store, "select * from kept")) == [(1, 2), (2, 2)]
+        assert sorted(answers(store, "select * from kept")) == [(1, 2), (2, 2)]
         assert set(positions_of(store.table("kept").latest_snapshot())) == {"odd%2eshop.orders"}
         _, out = run_dbt_and_capture(["run-operation", "tablestore_lag"])
         assert "kept <- odd.shop.orders: up to date" in out

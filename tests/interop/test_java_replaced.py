@@ -1,4 +1,4 @@
-"""A CREATE OR REPLACE that died half way, as Java Paimon sees it: what ADR 0004 says of the order of its two files."""
+"""A CREATE OR REPLACE cut short, as Java Paimon sees it: what ADR 0004 says of the order of its two files."""
 
 from __future__ import annotations
 

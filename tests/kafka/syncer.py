@@ -6,19 +6,16 @@ python syncer.py <table> <brokers> <topic> <step>
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from support.fault.die import die
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commands import arrow_write
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource
-
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main(path, servers, topic, step):

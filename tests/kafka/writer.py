@@ -7,20 +7,16 @@ python writer.py <table> many <number>   ten writes of keys of its own
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from support.fault.die import die
 from support.tables import keyed_arrow
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.log import producer
 from tablestore_engine.operation.log_store import publish
-
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Dying:

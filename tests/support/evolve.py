@@ -8,6 +8,7 @@ from decimal import Decimal
 from math import inf, nan
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.schema.types.types import DataField, RowType, parse_type
 
 UTC = timezone.utc
 LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
@@ -56,3 +57,8 @@ def change(table, fields=None, **more):
     schema = replace(last, id=last.id + 1, fields=fields, highest_field_id=highest, **more)
     table.io.create(table.paths.schema(schema.id), schema.to_json().encode())
     return Catalog(table.path.rsplit("/", 2)[0]).load_table(*table.identifier)
+
+
+def row_type(*fields):
+    """The type of a row, from the id, the name and the type of each field."""
+    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))

@@ -98,7 +98,7 @@ def holds_retractions(table):
 
 
 def files_read(table, predicate):
-    """How many files a read with a predicate touches."""
+    """How many files a read with a predicate opens."""
     return len(table.scan(predicate=predicate).files)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.statement import Statement, TableName
@@ -13,9 +16,14 @@ T = TableName(None, "t")
 DB_T = TableName("db", "t")
 
 
-def named(cases: list[Case]) -> dict[str, Any]:
-    """The arguments of `parametrize` for cases."""
-    return {"argnames": ("text", "kind", "expected"), "argvalues": cases, "ids": [text[:60] for text, *_ in cases]}
+def parsing_test(cases: list[Case]) -> Callable[..., None]:
+    """A test that each text is parsed as its case says."""
+
+    @pytest.mark.parametrize(("text", "kind", "expected"), cases, ids=[text[:60] for text, *_ in cases])
+    def test(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
+        check_parsed(text, kind, expected)
+
+    return test
 
 
 def check_parsed(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:

@@ -27,17 +27,17 @@ class ChangelogRows:
 
 
 def keyed_changes(
-    before: pa.Table, after: pa.Table, touched: pa.Table, compared: Sequence[str] | None = None
+    before: pa.Table, after: pa.Table, keys: pa.Table, compared: Sequence[str] | None = None
 ) -> ChangelogRows:
-    """The changes between two states that hold each key once, of the keys `touched`, a table of the key columns.
+    """The changes between two states that hold each key once, of `keys`, a table of the key columns.
 
-    A row has changed where one of the columns `compared` has (default: all); without any, wherever it is touched. Both
-    rows of an update follow each other.
+    A row has changed where one of the columns `compared` has (default: all); without any, wherever both states have
+    its key. Both rows of an update follow each other.
     """
     both = pa.concat_tables([before, after])
     old, rows = before.num_rows, both.num_rows
-    every = pa.concat_tables([both.select(touched.column_names), touched])
-    key_of = _ids(every, touched.column_names)
+    every = pa.concat_tables([both.select(keys.column_names), keys])
+    key_of = _ids(every, keys.column_names)
     names = both.column_names if compared is None else compared
     row_of = _ids(both, names) if names else np.arange(rows)
     count = int(key_of.max()) + 1 if len(key_of) else 0
@@ -56,7 +56,7 @@ def keyed_changes(
     return ChangelogRows(both.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
 
 
-def counted_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> ChangelogRows:
+def multiset_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> ChangelogRows:
     """The changes of a multiset: rows that count, those whose counts do not add up to zero, as often as they do."""
     ids = _ids(rows, rows.column_names)
     totals = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)

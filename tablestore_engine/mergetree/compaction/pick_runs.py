@@ -1,4 +1,4 @@
-"""Which sorted runs of one bucket a compaction picks: universal compaction, decided without touching a file.
+"""Which sorted runs of one bucket a compaction picks: universal compaction, decided without reading a file.
 
 Runs come newest first. The rules are tried in this order: *early full compaction* (if an option asks for it: the last
 one was long ago, the bucket is small, or there is much data above the oldest run: merge all), *size amplification* (the

@@ -40,7 +40,7 @@ class _Sketches:
     mode: Indices
     kind: Indices
     lg_k: Indices
-    least: Indices  # what is added to registers of 4 bits
+    least: Indices  # the value that is added to registers of 4 bits
 
     @classmethod
     def of(cls, values: pa.Array) -> _Sketches:

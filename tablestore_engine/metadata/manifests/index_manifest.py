@@ -33,7 +33,7 @@ class IndexEntry:
     file_size: int
     row_count: int
     external_path: str | None = None
-    # What other writers stored for their own index types.
+    # Values that other writers stored for their own index types.
     deletion_vectors: Any = field(default=None, compare=False)
     global_index: Any = field(default=None, compare=False)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows, counted_changes, keyed_changes
+from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows, keyed_changes, multiset_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
@@ -55,7 +55,7 @@ def changelog_rows(state: TableState, plan: ChangePlan, compared: tuple[str, ...
         return ChangelogRows(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _counted(state, plan)
-    keys = _keys(state, plan.touched)
+    keys = _keys(state, plan.changed_files)
     return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys, compared)
 
 
@@ -112,4 +112,4 @@ def _counted(state: TableState, plan: SignedFiles) -> ChangelogRows:
                     own = pa.Table.from_batches([batch])
                     parts.append(own.select(list(names)).cast(schema))
                     counts.append(sign * (own.column(COUNT.name).to_numpy() if retracts else np.ones(len(batch), int)))
-    return counted_changes(pa.concat_tables(parts), np.concatenate(counts))
+    return multiset_changes(pa.concat_tables(parts), np.concatenate(counts))

@@ -68,11 +68,11 @@ class SignedFiles:
 
 @dataclass(frozen=True)
 class KeyedDiff:
-    """Two states of a keyed table, where they may differ: only keys that the files `touched` hold can have changed."""
+    """Two states of a keyed table, where they may differ: only keys that `changed_files` hold can have changed."""
 
     before: ScanPlan
     after: ScanPlan
-    touched: ScanPlan
+    changed_files: ScanPlan
 
 
 ChangePlan = AllRows | SignedFiles | KeyedDiff
@@ -104,9 +104,9 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     skip = _Skip(state, predicate)
     if not schema.primary_keys:
         return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
-    touched = skip.plan(entries)
-    reach = Reach(touched)
-    return _without(state, KeyedDiff(reach.within(before), reach.within(after), touched), asked)
+    changed_files = skip.plan(entries)
+    reach = Reach(changed_files)
+    return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files), asked)
 
 
 def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) -> KeyedDiff:
@@ -114,7 +114,7 @@ def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) ->
     if predicate is None:
         return diff
     together: dict[BucketId, BucketScan] = {}
-    plans = diff.before, diff.after, diff.touched
+    plans = diff.before, diff.after, diff.changed_files
     for scan in (one for plan in plans for one in plan.buckets):
         known = together.setdefault((scan.partition_row, scan.bucket), scan)
         names = {f.file_name for f in known.files}
@@ -249,13 +249,13 @@ class _Skip:
 
 
 class Reach:
-    """The key ranges that files touch, by bucket."""
+    """The key ranges of files, by bucket."""
 
-    def __init__(self, touched: ScanPlan) -> None:
-        self._types = [f.type for f in touched.schema.trimmed_key_fields]
+    def __init__(self, files: ScanPlan) -> None:
+        self._types = [f.type for f in files.schema.trimmed_key_fields]
         self._by_bucket: dict[BucketId, list[tuple[Key, Key]]] = {
             (b.partition_row, b.bucket): _disjoint([key_interval(f, self._types) for f in b.files])
-            for b in touched.buckets
+            for b in files.buckets
         }
 
     def within(self, plan: ScanPlan) -> ScanPlan:
@@ -263,12 +263,12 @@ class Reach:
         kept = []
         for scan in plan.buckets:
             ranges = self._by_bucket.get((scan.partition_row, scan.bucket), [])
-            files = tuple(f for f in scan.files if ranges and self._touches(f, ranges))
+            files = tuple(f for f in scan.files if ranges and self._overlaps(f, ranges))
             if files:
                 kept.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
         return replace(plan, buckets=tuple(kept))
 
-    def _touches(self, file: DataFileMeta, ranges: Sequence[tuple[Key, Key]]) -> bool:
+    def _overlaps(self, file: DataFileMeta, ranges: Sequence[tuple[Key, Key]]) -> bool:
         low, high = key_interval(file, self._types)
         at = bisect_left(ranges, low, key=lambda one: one[1])
         return at < len(ranges) and ranges[at][0] <= high

@@ -72,13 +72,13 @@ class Producer:
         removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
         added = [e for e in changed if e.kind == FileKind.ADD]
         after = [e for e in before if e.identifier not in removed] + added
-        # What a compaction merges into the state is below it; an append adds to the state itself.
+        # Changed keys are in the files that a compaction merges into the state, from below it, or that an append adds.
         merged = [e for e in entries if e.file.level < self.level and e.kind == FileKind.DELETE]
-        touched = [e for e in merged if (e.partition, e.bucket) in ids] or added
+        holders = [e for e in merged if (e.partition, e.bucket) in ids] or added
         was, became = self._by_bucket(before), self._by_bucket(after)
         written: list[ManifestEntry] = []
         try:
-            for bucket_id, scan in self._by_bucket(touched).items():
+            for bucket_id, scan in self._by_bucket(holders).items():
                 written += self._write(scan, was.get(bucket_id), became.get(bucket_id))
         except BaseException:
             self.remove(written)
@@ -101,9 +101,9 @@ class Producer:
         bucket_files = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
         writer = RollingWriter(self.target, bucket_files, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
         was, became = (ScanPlan(None, schema, (one,) if one else ()) for one in (before, after))
-        touched = ScanPlan(None, schema, (keys,))
-        reach = Reach(touched)
-        plan = KeyedDiff(reach.within(was), reach.within(became), touched)
+        changed_files = ScanPlan(None, schema, (keys,))
+        reach = Reach(changed_files)
+        plan = KeyedDiff(reach.within(was), reach.within(became), changed_files)
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:

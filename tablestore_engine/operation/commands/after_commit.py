@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Due:
+class WrittenTable:
     """The input of follow-ups: a table with the schema of its newest commit, and the buckets that got rows by it.
 
     `execute` runs the compactions that are due in these buckets.
@@ -51,47 +51,47 @@ class FollowUp:
     """One step after a commit. `failure` is what a warning says when it fails; `{table}` is the table's name."""
 
     failure: str
-    step: Callable[[Due], object]
+    step: Callable[[WrittenTable], object]
 
 
-def _publish(due: Due) -> None:
-    if has_log(due.state.options):
+def _publish(written: WrittenTable) -> None:
+    if has_log(written.state.options):
         from tablestore_engine.operation.log_store.publish import publish_after_commit  # only where there is a log
 
-        publish_after_commit(due.state)
+        publish_after_commit(written.state)
 
 
-def _compact(due: Due) -> None:
-    compact_written(due.state, due.buckets, due.execute)
+def _compact(written: WrittenTable) -> None:
+    compact_written(written.state, written.buckets, written.execute)
 
 
-def _expire_partitions(due: Due) -> None:
-    if not due.state.options.write_only:
-        expire_when_due(due.state, clock.now_millis())
+def _expire_partitions(written: WrittenTable) -> None:
+    if not written.state.options.write_only:
+        expire_when_due(written.state, clock.now_millis())
 
 
-def _mark_partitions(due: Due) -> None:
-    if due.state.options.partition_end_input_to_done and due.state.schema.partition_keys:
-        mark_done(due.state, {partition for partition, _ in due.buckets}, clock.now_millis())
+def _mark_partitions(written: WrittenTable) -> None:
+    if written.state.options.partition_end_input_to_done and written.state.schema.partition_keys:
+        mark_done(written.state, {partition for partition, _ in written.buckets}, clock.now_millis())
 
 
-def _create_tags(due: Due) -> None:
-    create_automatic_tags(due.state, clock.now_millis())
+def _create_tags(written: WrittenTable) -> None:
+    create_automatic_tags(written.state, clock.now_millis())
 
 
-def _expire_tags(due: Due) -> None:
-    if not due.state.options.write_only and due.state.options.tag_time_expire_enabled:
-        expire_tags(due.state, clock.now_millis())
+def _expire_tags(written: WrittenTable) -> None:
+    if not written.state.options.write_only and written.state.options.tag_time_expire_enabled:
+        expire_tags(written.state, clock.now_millis())
 
 
-def _expire_consumers(due: Due) -> None:
-    millis = due.state.options.consumer_expiration_time_millis
-    if millis is not None and not due.state.options.write_only:
-        expire_consumers(due.state.io, due.state.paths, clock.now_millis() - millis)
+def _expire_consumers(written: WrittenTable) -> None:
+    millis = written.state.options.consumer_expiration_time_millis
+    if millis is not None and not written.state.options.write_only:
+        expire_consumers(written.state.io, written.state.paths, clock.now_millis() - millis)
 
 
-def _expire_snapshots(due: Due) -> None:
-    state = due.state
+def _expire_snapshots(written: WrittenTable) -> None:
+    state = written.state
     if state.options.write_only:
         return
     if state.options.snapshot_expire_execution_mode == "async":
@@ -146,10 +146,10 @@ def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
     name = done.state.name
     state = warned_of(f"The maintenance of table {name} after a write did not begin", lambda: _as_committed(done))
     if state is not None:
-        due, behind = Due(state, done.buckets, execute), None
+        written, behind = WrittenTable(state, done.buckets, execute), None
         for one in FOLLOW_UPS:
             try:
-                warned_of(one.failure.format(table=name), partial(one.step, due))
+                warned_of(one.failure.format(table=name), partial(one.step, written))
             except LogBehindError as error:
                 behind = error
         if behind is not None:

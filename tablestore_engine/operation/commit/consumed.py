@@ -7,7 +7,7 @@ that use no changes carry the properties on: compactions, and changes of rows by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.errors import ConsumedElsewhereError
@@ -65,6 +65,11 @@ class Consumed:
     def key(self) -> str:
         """The property that holds the position."""
         return (STREAM_PREFIX if self.streams else PREFIX) + folded(self.source)
+
+
+def with_news(consumed: Iterable[Consumed]) -> tuple[Consumed, ...]:
+    """Those of which the source has changes after `before`."""
+    return tuple(one for one in consumed if one.before != one.after)
 
 
 def folded(source: str) -> str:

@@ -1,6 +1,6 @@
 """Compaction of one bucket: streams the rows of some runs through the merge into new files.
 
-A *task* is a frozen description that travels to an executor; executing it touches no metadata. Its result names
+A *task* is a frozen description that travels to an executor; executing it changes no metadata. Its result names
 files to remove and to add, which the driver commits as one COMPACT snapshot. A file that overlaps no other
 is not rewritten if it is big enough and holds no delete that must be dropped: it is *upgraded* to the new level.
 """

@@ -150,7 +150,7 @@ def expire_when_due(state: TableState, now_millis: int) -> list[str]:
     if retention is None or latest is None:
         return []
     try:
-        while latest.commit_kind in NO_ROWS:  # what a write leaves behind it
+        while latest.commit_kind in NO_ROWS:  # maintenance that follows a write
             latest = state.snapshots.load(latest.id - 1)
         before = state.snapshots.load(latest.id - 1).time_millis
     except SnapshotNotFound:

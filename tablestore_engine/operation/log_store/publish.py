@@ -22,7 +22,7 @@ from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, S
 from tablestore_engine.log.envelope import Messages, messages_of
 from tablestore_engine.log.producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.log.reader import newest_snapshot
-from tablestore_engine.log.settings import LogSettings, has_log, settings_of
+from tablestore_engine.log.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
 from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
@@ -105,7 +105,7 @@ def publish_log(state: TableState) -> Published:
     Raises:
         LogError: the brokers cannot be reached, or the log and the table no longer fit each other.
     """
-    log = _log_of(state)
+    log = required_settings(state.schema, state.name)
     ours = _ours(log)
     with ours.lock:
         return _published(state, log, ours)
@@ -116,7 +116,7 @@ def restart_log(state: TableState) -> Published:
 
     If the process dies, the next publication goes on: that all rows are missing is noted before one of them is sent.
     """
-    log = _log_of(state)
+    log = required_settings(state.schema, state.name)
     ours = _ours(log)
     with ours.lock:
         forget_publisher(log)
@@ -148,13 +148,6 @@ def _published(state: TableState, log: LogSettings, ours: _Ours) -> Published:
             forget_publisher(log)
             raise
     raise AssertionError("unreachable")
-
-
-def _log_of(state: TableState) -> LogSettings:
-    log = settings_of(state.schema)
-    if log is None:
-        raise LogError(f"Table {state.name} has no log.", hint="CREATE TABLE … WITH ('log.system' = 'kafka', …).")
-    return log
 
 
 def _publish(state: TableState, log: LogSettings, ours: _Ours) -> Published:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
 from tablestore_engine.log.change_formats import Decoded, Wanted, decode
 from tablestore_engine.log.reader import Chunk, read_between, snapshot_of
-from tablestore_engine.log.settings import LogSettings, settings_of
+from tablestore_engine.log.settings import LogSettings, required_settings
 from tablestore_engine.log.topics import end_offsets, offsets_at
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
@@ -47,7 +47,7 @@ def start_of(state: TableState, scan: str | None = None, millis: int | None = No
     Raises:
         OptionError: another `scan`, or no time. LogError: the table has no log, or the brokers do not answer.
     """
-    log, options = _log_of(state), state.options
+    log, options = required_settings(state.schema, state.name), state.options
     scan = scan or options.log_scan
     if scan == "full":
         position = noted_position(state)
@@ -76,7 +76,7 @@ def read_log(
     Raises:
         LogError: the brokers do not answer, or messages or the snapshot are missing.
     """
-    log = _log_of(state)
+    log = required_settings(state.schema, state.name)
     ends = None if follow else end_offsets(log, committed=True)
     held = Normalizer(state.schema) if normalize and state.schema.primary_keys else None
     if start.snapshot:
@@ -92,13 +92,6 @@ def read_log(
             rows, kinds = held.normalized(rows, kinds)
         if follow or rows.num_rows:
             yield _kinded(rows, kinds)
-
-
-def _log_of(state: TableState) -> LogSettings:
-    log = settings_of(state.schema)
-    if log is None:
-        raise LogError(f"Table {state.name} has no log.", hint="CREATE TABLE … WITH ('log.system' = 'kafka', …).")
-    return log
 
 
 def _padded(offsets: tuple[int, ...], log: LogSettings) -> list[int]:
@@ -118,7 +111,7 @@ def _rows_at(state: TableState, snapshot: int) -> Iterator[pa.RecordBatch]:
 
 def _warm(state: TableState, held: Normalizer, start: LogStart) -> None:
     """Hold the rows that the table had at the offsets of a reader that begins later."""
-    log, position = _log_of(state), noted_position(state)
+    log, position = required_settings(state.schema, state.name), noted_position(state)
     if position.snapshot:
         for rows in _rows_at(state, position.snapshot):
             held.hold(rows)

@@ -51,11 +51,11 @@ def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
     if isinstance(plan, RecordedChanges):
         return [_piece(RecordedChanges(_only(plan.files, one)), one.files) for one in _by_id(plan.files).values()]
     before, after = _by_id(plan.before), _by_id(plan.after)
-    return [
-        _piece(KeyedDiff(_found(plan.before, before, key), _found(plan.after, after, key), _only(plan.touched, one)),
-               one.files)
-        for key, one in _by_id(plan.touched).items()
-    ]  # fmt: skip
+    found = []
+    for key, one in _by_id(plan.changed_files).items():
+        was, became = _found(plan.before, before, key), _found(plan.after, after, key)
+        found.append(_piece(KeyedDiff(was, became, _only(plan.changed_files, one)), one.files))
+    return found
 
 
 def packed(pieces: Iterable[Piece]) -> list[tuple[Piece, ...]]:

@@ -201,7 +201,7 @@ class StreamPlanner:
         plan = plan_scan(self.state, snapshot)
         options = self.state.schema.core_options
         if self.source is ChangeSource.RECORDED and options.changelog_producer == "full-compaction":
-            # What is not compacted yet will be recorded when it is.
+            # Rows that are not compacted yet will be recorded when they are.
             top = options.num_levels - 1
             at_top = (replace(one, files=tuple(f for f in one.files if f.level >= top)) for one in plan.buckets)
             plan = replace(plan, buckets=tuple(one for one in at_top if one.files))

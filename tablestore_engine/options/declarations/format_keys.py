@@ -1,6 +1,6 @@
 """Names in the families `avro.*`, `orc.*` and `parquet.*`, as Paimon 1.4, ORC 2.3 and Parquet 1.17 define them.
 
-They tell which key a misspelt one was meant to be. A family takes other names, too: later versions define more.
+They show which key a misspelt one was meant to be. A family takes other names, too: later versions define more.
 """
 
 from __future__ import annotations

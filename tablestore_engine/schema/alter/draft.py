@@ -1,6 +1,6 @@
 """A schema in the making: what the changes so far have made of its columns and options.
 
-Invariant: the schema itself is never touched; ids of new fields are greater than any id the table ever had.
+Invariant: the schema itself never changes; ids of new fields are greater than any id the table ever had.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> Ret
     if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
         return RetractRule.REFUSE  # a key that has only retractions would have no value
     if function == "product" and is_wide(data_type) and not ignores:
-        return RetractRule.REFUSE  # what such factors are divided by leaves more digits than there are
+        return RetractRule.REFUSE  # a division by such factors leaves more digits than there are
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
         return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
     return retract_rule

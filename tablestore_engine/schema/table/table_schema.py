@@ -217,7 +217,7 @@ class TableSchema:
         options = dict(data.get("options") or {})
         if options.get(_MERGE_ENGINE) == _SEVERAL_LAYOUTS:
             del options[_MERGE_ENGINE]
-        # What the first two versions of the format took for granted.
+        # Defaults of the first two versions of the format.
         if version <= 1:
             options.setdefault("bucket", "1")
         if version <= 2:

@@ -48,7 +48,7 @@ _IMPLICIT = {
     "TIMESTAMP": ("TIMESTAMP_LTZ",),
     "TIMESTAMP_LTZ": ("TIMESTAMP",),
 }
-# What Spark's ANSI cast takes, besides a cast to STRING, which takes everything.
+# The types that Spark's ANSI cast takes, besides a cast to STRING, which takes everything.
 _EXPLICIT = {
     "BOOLEAN": (*STRING_ROOTS, *_NUMBERS),
     **dict.fromkeys(_NUMBERS, (*STRING_ROOTS, *_NUMBERS, "BOOLEAN", "TIMESTAMP_LTZ")),

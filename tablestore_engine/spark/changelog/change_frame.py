@@ -1,7 +1,7 @@
 """The changes of a plan as a DataFrame, with their kind in `_row_kind` first.
 
 Before and after are ordinary reads, of only the files within reach of the change; of their rows only those count whose
-key a touched file holds. So the cost follows the change, except for the files that its key ranges cover.
+key a changed file holds. So the cost follows the change, except for the files that its key ranges cover.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _inserted(rows: DataFrame) -> DataFrame:
 def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
     schema = plan.after.schema
     scans = FileScans(spark, table, schema)
-    files = [(b, f) for b in plan.touched.buckets for f in b.files]
+    files = [(b, f) for b in plan.changed_files.buckets for f in b.files]
     if not files:
         return _inserted(scans.empty())
     keys = key_columns(schema)
@@ -62,10 +62,10 @@ def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
     row = f"struct({', '.join(formatted(n) for n in schema.field_names)})"
 
     def state(name: str) -> str:
-        """Query for the rows of a state whose key is touched, each as one value."""
+        """Query for the rows of a state whose key a changed file holds, each as one value."""
         hint = "/*+ BROADCAST(t) */ " if few else ""
-        touched = f"SELECT {chosen} FROM {{touched}}"
-        semi = f"SELECT {hint}s.* FROM {{{name}}} s LEFT SEMI JOIN ({touched}) t ON {same}"
+        changed = f"SELECT {chosen} FROM {{changed}}"
+        semi = f"SELECT {hint}s.* FROM {{{name}}} s LEFT SEMI JOIN ({changed}) t ON {same}"
         return f"SELECT {chosen}, {row} AS {_ROW}, {_comparable_row(schema)} AS {_VALUE} FROM ({semi})"
 
     on = " AND ".join(f"b.{formatted(k)} <=> a.{formatted(k)}" for k in keys)
@@ -84,7 +84,7 @@ def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
     return typed(
         spark.sql(
             text,
-            touched=scans.scan(files),
+            changed=scans.scan(files),
             before=read_plan(spark, table, plan.before),
             after=read_plan(spark, table, plan.after),
         ),

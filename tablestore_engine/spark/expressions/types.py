@@ -107,7 +107,7 @@ def _written(kind: T.DataType) -> str:
         return f"map<{_written(kind.keyType)}, {_written(kind.valueType)}>"
     if isinstance(kind, T.StructType):
         return f"struct<{', '.join(f'{quoted_name(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
-    # What `timestamp` means is a setting of the session.
+    # The meaning of `timestamp` is a setting of the session.
     return "timestamp_ltz" if isinstance(kind, T.TimestampType) else kind.simpleString()
 
 

@@ -99,7 +99,7 @@ def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: Table
     kinds = [to_arrow_type(schema.field(name).type) for name, _ in pairs]
     try:
         cast = [column.cast(kind, safe=False) for column, kind in zip(columns, kinds, strict=True)]
-        # What a cast changes is no value of the column.
+        # A value that a cast changes is no value of the column.
         same = [pc.equal(a.cast(b.type, safe=False), b) for a, b in zip(cast, columns, strict=True)]
     except pa.ArrowInvalid:
         return None

@@ -21,7 +21,7 @@ _OWN = r"(?:`\w+`\.)?`__tablestore_\w+`"
 _OWN_COLUMN = re.compile(rf"{_OWN}, |, {_OWN}(?=[\],])|(?<=\[){_OWN}(?=\])")
 _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what follows an excerpt
 _PLAIN = re.compile(r"[\w$.]+")
-# What follows the reason: the position, and then the plan, or the statement with a mark at the position.
+# The end of a message, after the reason: the position, then the plan or the statement with a mark at the position.
 _BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
 # Frames of this engine, and of the JVM, which Spark names where it does not know the line of Python.
 _OWN_FRAME = re.compile(

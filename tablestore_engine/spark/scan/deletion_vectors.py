@@ -21,7 +21,7 @@ from tablestore_engine.spark.expressions.names import formatted
 _FILE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_at"
 # More words are left to a shuffle, which has no bound.
 _BROADCAST_WORDS = 4_000_000
-# What Java leaves in the path of a URI as it is, apart from letters and digits; beyond ASCII it leaves everything.
+# Characters that Java keeps in the path of a URI, apart from letters and digits; beyond ASCII it keeps all.
 _PLAIN_IN_URIS = "/_-!.~'()*,;:$&+=@"
 
 

@@ -28,7 +28,7 @@ from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.java import Java
 from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveUse, give_up
 
-# What the first statement imports, by name, because a session knows nothing of statements.
+# Modules that the first statement imports, by name, because a session knows nothing of statements.
 _OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
 _START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
 
@@ -213,8 +213,8 @@ def _complaint(log: str | None, start: int) -> str:
     with open(log, "rb") as file:
         file.seek(start)
         lines = file.read(64_000).decode(errors="replace").splitlines()
-    telling = [line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))]
-    return (telling or [line.strip() for line in lines if line.strip()] or [""])[0]
+    causes = [line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))]
+    return (causes or [line.strip() for line in lines if line.strip()] or [""])[0]
 
 
 class _WithEnvironment:

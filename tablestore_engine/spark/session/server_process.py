@@ -43,7 +43,7 @@ _SETTINGS = {
     "spark.connect.grpc.binding.port": "0",
     # Sessions end when their clients have ended, however long one of these waits between two statements.
     "spark.connect.session.manager.defaultSessionTimeout": "24h",
-    # What a killed client left behind stops soon.
+    # Queries of a killed client stop soon.
     "spark.connect.execute.manager.detachedTimeout": "30s",
     # Each session would have Python workers of its own, which start anew for each connection of dbt.
     "spark.sql.artifact.isolation.enabled": "false",

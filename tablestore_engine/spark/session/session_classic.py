@@ -48,7 +48,7 @@ from tablestore_engine.spark.session.session_config import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What Spark's scripts and its launcher read and a direct start would not.
+# Variables that Spark's scripts and its launcher read and a direct start would not.
 _READ_BY_SCRIPTS = ("PYSPARK_SUBMIT_ARGS", "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_MEMORY")
 _WORKER_DAEMON = "tablestore_engine.spark.session.worker_daemon"
 _LONGEST_ARGUMENT = 100_000  # characters; Linux takes 128 KiB

@@ -109,7 +109,7 @@ def _memory() -> int:
     return memory
 
 
-# What the engine's own plans rely on. Runtime settings: they also go into a session that the user brings.
+# Settings that the engine's own plans rely on. Runtime settings: a session that the user brings gets them too.
 REQUIRED_SETTINGS: Mapping[str, str] = {
     # Columns are found by field id, so that renamed and re-added ones need no rewrite.
     "spark.sql.parquet.fieldId.read.enabled": "true",
@@ -139,8 +139,8 @@ _LOCAL: Mapping[str, str] = {
 }
 
 
-# What Spark keeps for its user interface: by default the plans and tasks of the last thousand queries, which fill the
-# heap of a long process of small statements.
+# Limits of the history that Spark keeps for its user interface: by default the plans and tasks of the last thousand
+# queries, which fill the heap of a long process of small statements.
 _UNSEEN: Mapping[str, str] = {
     "spark.sql.ui.retainedExecutions": "50",
     "spark.ui.retainedJobs": "100",

@@ -28,7 +28,7 @@ from tablestore_engine.sql.text.cursor import Cursor
 
 _COLUMN = ("COLUMN", "COLUMNS")
 _VERBS = ("ADD", "DROP", "RENAME", "ALTER", "CHANGE", "MODIFY")
-# What follows ADD or DROP when it is not a column.
+# Words after ADD or DROP that name something other than a column.
 _NO_COLUMNS = frozenset(
     ["PARTITION", "CONSTRAINT", "PRIMARY", "IF", "UNIQUE", "FOREIGN", "CHECK", "WATERMARK", "TAG", "BRANCH"]
 )

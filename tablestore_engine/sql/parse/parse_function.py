@@ -16,7 +16,7 @@ from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.sql.text.lexer import END, STRING, behind_type_part
 
-_PLAIN = (  # what is accepted and says nothing that matters here
+_PLAIN = (  # accepted characteristics that do not matter here
     ("CONTAINS", "SQL"),
     ("READS", "SQL", "DATA"),
     ("MODIFIES", "SQL", "DATA"),

@@ -1,7 +1,7 @@
 """A FileIO that names its steps and fails at one of them.
 
-Vocabulary: a *step* is one operation that changes the storage, named after what it touches and how often that was
-touched before: `write manifest 2`, `create snapshot 3`, `rename table`, `open data`. A *fault* strikes before a step
+Vocabulary: a *step* is one operation that changes the storage, named after its file and how often that was
+changed before: `write manifest 2`, `create snapshot 3`, `rename table`, `open data`. A *fault* strikes before a step
 (nothing happened) or after it (it happened, and the caller does not learn it). `raise` gives a StorageError, `die`
 ends the process at once, as kill -9 would.
 """

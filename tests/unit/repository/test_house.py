@@ -13,8 +13,8 @@ from support.repository import ROOT
 
 MOST_MODULES = 12
 MOST_LINES = 400
-MOST_REPEATED = 3
-"""Statements; a function of so many is not written again in another file of tests."""
+LEAST_SHARED = 2, 14
+"""Statements, and parts of a single one: a function of so many is not written again in another file of tests."""
 SQL_TAKERS = ("expr", "filter", "selectExpr", "sql", "where")
 ROOMS = [
     room
@@ -103,7 +103,7 @@ def test_a_commit_is_followed_by_what_follows_commits():
 
 
 def _shape(function):
-    """A function without its name, its docstring and the names of its variables; and how many statements it has."""
+    """A function without its name, its docstring and the names of its variables; and whether it is worth sharing."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     own = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
     own |= {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
@@ -113,7 +113,10 @@ def _shape(function):
     def numbered(match):
         return f"'{seen.setdefault(match[1], str(len(seen)))}'" if match[1] in own else match[0]
 
-    return re.sub(r"'(\w+)'", numbered, text), sum(isinstance(one, ast.stmt) for part in body for one in ast.walk(part))
+    parts = [one for part in body for one in ast.walk(part)]
+    statements, least = sum(isinstance(one, ast.stmt) for one in parts), LEAST_SHARED
+    shared = (statements >= least[0] or len(parts) >= least[1]) and function.name != "__init__"
+    return re.sub(r"'(\w+)'", numbered, text), shared
 
 
 def test_what_several_tests_need_is_written_once():
@@ -122,8 +125,8 @@ def test_what_several_tests_need_is_written_once():
     for file in sorted((ROOT / "tests").rglob("*.py")):
         for node in ast.walk(_tree(file)):
             if isinstance(node, ast.FunctionDef):
-                shape, statements = _shape(node)
-                if statements >= MOST_REPEATED:
+                shape, shared = _shape(node)
+                if shared:
                     files[shape].add(f"{_name(file)}: {node.name}")
     found = [" = ".join(sorted(one)) for one in files.values() if len({name.split(":")[0] for name in one}) > 1]
     assert not found, f"move to tests/support: {'; '.join(found)}"

@@ -17,12 +17,15 @@ MAY_BE_LONG = re.compile(r"^\s*\||# noqa: E501$")
 PRAGMA = re.compile(r"\s+# (noqa|fmt|type): .*$")
 OWN = ("tablestore_engine/", "dbt/", "docs/", "scripts/", "examples/", "benchmarks/", "README.md", "CONTRIBUTING.md")
 THIS = "tests/unit/repository/test_words.py"
-ELSEWHERE = re.compile(r"\bplaces=\d|\bplacing '|'gone'|\"gone\"", re.IGNORECASE)
-"""Words of Hypothesis and of SQL's OVERLAY, and values of rows."""
+ELSEWHERE = re.compile(r"\bplaces=\d|\bplacing '|'gone'|\"gone\"|\.touch\(|\btouch \"", re.IGNORECASE)
+"""Words of Hypothesis, of SQL's OVERLAY and of files, and values of rows."""
 WORDS = {
     "plac(?:e|es|ed|ing)": "row position, bit index, byte offset, path or partition: the word for what is meant",
     "whoever|whom": "the reader, the caller, the next process",
-    "write_homes?|key_homes?": "key location, routed write",
+    "write_homes?|key_homes?|homes": "key location, routed write",
+    "touch(?:es|ed|ing)?": "file overlap; read, changed, opened",
+    "count(?:ed|ing)_(?:read|compact|changes|rows)": "multiset",
+    "goes with|lands? right|half way|in place of": "works with, is correct, unfinished, instead of",
     "stand_ins?|stand-ins?": "temporary view",
     "began_on": "base_snapshot_id",
     "beside": "next to, join lookup",
@@ -66,9 +69,9 @@ def test_lines_are_short():
     assert not found, f"more than {LENGTH} characters: {', '.join(found)}"
 
 
-def test_docstrings_open_with_a_plain_subject():
-    """A noun or a verb, not "What a scan reads"; tests may say what they show."""
-    opening = re.compile(r'^ *"""(?:What|Who)\b', re.MULTILINE)
+def test_docstrings_and_comments_open_with_a_plain_subject():
+    """A noun or a verb, not "What a scan reads", in comments too; tests may say what they show."""
+    opening = re.compile(r'^ *(?:"""|# )(?:What|Who)\b|(?<=\S)  # [Ww](?:hat|ho)\b', re.MULTILINE)
     found = [
         f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
         for name, text in _texts().items()

@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed import Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed import Consumed, Position, positions_of, with_news
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.storage.stores.consumers import set_consumer
 
@@ -109,8 +109,7 @@ class ModelChanges:
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
         """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""
-        run = self._runs.get(model)
-        return tuple(c for c in run.consumed.values() if c.before != c.after) if run else ()
+        return with_news(self._runs.get(model, _Run()).consumed.values())
 
     def keep(self, model: str) -> None:
         """After a model's rows were written: keep the snapshots from which its next run goes on."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic
-from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position
+from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, with_news
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.storage import clock
@@ -96,8 +96,7 @@ class ModelTopics:
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
         """The messages that the statement which writes a model's rows uses, unless its topics have nothing new."""
-        run = self._runs.get(model)
-        return tuple(one for one in run.consumed.values() if one.before != one.after) if run else ()
+        return with_news(self._runs.get(model, _Run()).consumed.values())
 
     def bury(self, model: str, schema: str) -> None:
         """Store the messages that could not be read. Before the model's commit: written twice, they replace

@@ -1,4 +1,4 @@
--- One row per day. A delivery touches some days, by new flights, corrections or cancellations; these days are
+-- One row per day. A delivery changes some days, by new flights, corrections or cancellations; these days are
 -- computed anew from `flights` and replaced as a whole, all others stay as they are.
 {{ config(
     materialized='incremental',

@@ -6,7 +6,7 @@
 -- all, a flight's when it is corrected or cancelled, and of two equal rows one.
 --
 -- A table without a key counts its rows. A run says of each row whether it comes or goes: all rows of the days that
--- the delivery touched go, and those that the join gives for these days now come. A row that does both adds up to
+-- the delivery changed go, and those that the join gives for these days now come. A row that does both adds up to
 -- nothing, so only what has changed is written. Loading a delivery twice changes nothing.
 {{ config(
     materialized='incremental',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError, OptionError, StorageError
 from tablestore_engine.storage.stores.snapshots import SnapshotStore
@@ -28,10 +29,6 @@ def log(store):
     store.execute("CREATE TABLE t (id INT, v INT)")
     store.execute("INSERT INTO t VALUES (1, 1), (2, 2)")
     return store
-
-
-def rows(store):
-    return sorted(map(tuple, store.sql("SELECT * FROM t").collect()))
 
 
 def test_an_insert(sums):

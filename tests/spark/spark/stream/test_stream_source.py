@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
 from tablestore_engine.operation.commit.consumed import batches_of
@@ -20,10 +21,6 @@ FULL = (
     "(1, 'a', 1.5, timestamp_ntz'1960-01-01 00:00:01.5', timestamp'2020-01-01 00:00:00', x'00ff', array(1, null),"
     " map('x', 1), named_struct('a', 1, 'b', 'q'))"
 )
-
-
-def rows(store, query):
-    return sorted((tuple(row) for row in store.sql(query).collect()), key=repr)
 
 
 def run(store, target, frame, checkpoint, mode="append"):

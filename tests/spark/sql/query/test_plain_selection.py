@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.errors import ReadOnlyError, TableNotFound
 
@@ -15,10 +16,6 @@ def shop(store):
     store.sql("CREATE TABLE s.t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
     store.sql("INSERT INTO s.t VALUES (1, 10), (2, 20)")
     return store
-
-
-def rows(store, name):
-    return sorted(tuple(row) for row in store.sql(f"SELECT * FROM {name}").collect())
 
 
 def test_a_plain_selection_is_written_to_and_shows_the_new_rows(shop):
@@ -36,7 +33,7 @@ def test_a_plain_selection_is_written_to_and_shows_the_new_rows(shop):
         ("INSERT OVERWRITE w SELECT 5, 50", [(5, 50)]),
     ):
         shop.sql(change)
-        assert rows(shop, "w") == rows(shop, "s.t") == expected
+        assert rows(shop, "SELECT * FROM w") == rows(shop, "SELECT * FROM s.t") == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +44,7 @@ def test_any_other_view_cannot_be_written_to(shop, query):
     shop.sql(f"CREATE TEMP VIEW w AS {query}")
     with pytest.raises(ReadOnlyError, match="'w' is a temporary view, which cannot be written to"):
         shop.sql("UPDATE w SET v = 0")
-    assert rows(shop, "s.t") == [(1, 10), (2, 20)]
+    assert rows(shop, "SELECT * FROM s.t") == [(1, 10), (2, 20)]
 
 
 def test_a_view_that_was_made_over_again_is_another_one(shop):

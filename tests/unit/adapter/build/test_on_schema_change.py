@@ -1,20 +1,13 @@
 """Decisions about on_schema_change: what differs, and the changes of the schema that adapt the table."""
 
 import pytest
+from support.dbt_columns import TABLE, columns
 
 from dbt.adapters.tablestore.build.on_schema_change import Rename, SchemaChange, renames
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
-
-
-def columns(**types):
-    return [TableStoreColumn(name, kind) for name, kind in types.items()]
-
-
-TABLE = columns(id="int", a="string", b="bigint")
 
 
 def test_equal_columns_are_no_change_in_any_order_and_case():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.one_line import one_line
 
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 
@@ -13,10 +14,6 @@ CTES = [
 A = "__dbt__cte__a as ( select 1::varchar as x )"
 B = "__dbt__cte__b as ( select x from __dbt__cte__a )"
 JOINED = ", ".join(one["sql"] for one in CTES)
-
-
-def one_line(text):
-    return " ".join(text.split())
 
 
 @pytest.mark.parametrize(

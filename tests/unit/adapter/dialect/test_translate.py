@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from support.one_line import one_line
 
 from dbt.adapters.tablestore.dialect.refusal import checked_dialect
 from dbt.adapters.tablestore.dialect.translate import translate
-
-
-def one_line(text):
-    return " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,10 @@ def test_only_files_within_reach_of_the_change_are_read(tmp_path):
     write(table, rows([4], v=1))
     plan = planned(table, first)
     assert isinstance(plan, KeyedDiff)
-    assert (len(plan.touched.files), len(plan.before.files), len(plan.after.files)) == (1, 1, 2)
+    assert (len(plan.changed_files.files), len(plan.before.files), len(plan.after.files)) == (1, 1, 2)
     compact(table)
-    assert names(planned(table, first).touched) == names(plan.touched), "the files of a compaction say nothing"
+    later = planned(table, first)
+    assert names(later.changed_files) == names(plan.changed_files), "the files of a compaction say nothing"
     assert table.changes(first).to_pylist() == [
         {"_row_kind": "-U", "id": 4, "v": 0},
         {"_row_kind": "+U", "id": 4, "v": 1},
@@ -48,14 +49,14 @@ def test_buckets_and_partitions_without_changes_are_not_read(tmp_path):
     plan = planned(table, first)
     assert {(b.partition, len(b.files)) for b in plan.before.buckets} == {(("b",), 1)}
     only_a = planned(table, first, predicate=Compare("p", "=", "a"))
-    assert not only_a.touched.files
+    assert not only_a.changed_files.files
     assert not only_a.before.files
     for side in (0, 5):
         by_value = planned(table, first, predicate=Compare("v", "=", side))
         assert names(by_value.after) == names(plan.after), "one side of the update has the value"
-        assert names(by_value.touched) == names(plan.touched)
+        assert names(by_value.changed_files) == names(plan.changed_files)
     neither = planned(table, first, predicate=Compare("v", "=", 99))
-    assert not (neither.touched.files or neither.before.files or neither.after.files)
+    assert not (neither.changed_files.files or neither.before.files or neither.after.files)
 
 
 def test_a_value_that_is_folded_is_looked_for_in_all_files(tmp_path):

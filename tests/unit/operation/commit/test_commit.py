@@ -321,12 +321,12 @@ def test_a_change_of_other_buckets_is_no_conflict(tmp_path):
     write(table, [{"id": n, "v": 0} for n in range(20)])
     buckets = {(e.partition, e.bucket) for e in table.live_files()}
     write(table, [{"id": 3, "v": 1}])
-    (touched,) = {(e.partition, e.bucket) for e in table.live_files() if e.file.level == 0}
+    (written,) = {(e.partition, e.bucket) for e in table.live_files() if e.file.level == 0}
     entries = added(table, 3)
-    change = Change("APPEND", entries, read_snapshot=1, read_buckets=frozenset(buckets - {touched}))
+    change = Change("APPEND", entries, read_snapshot=1, read_buckets=frozenset(buckets - {written}))
     assert committer(table)[0].commit(change, identity()).id == 3
     with pytest.raises(ConflictError):
-        committer(table)[0].commit(replace(change, read_buckets=frozenset({touched})), identity())
+        committer(table)[0].commit(replace(change, read_buckets=frozenset({written})), identity())
 
 
 def test_overwrite_removes_what_is_live_when_it_commits(table):

@@ -138,9 +138,9 @@ def test_runs_stay_few_over_many_writes(table):
     write(table, [{"id": n, "v": -1} for n in range(3000)])
     expected = dict.fromkeys(range(3000), -1)
     for v in range(30):
-        touched = [(v * 31 + n * 17) % 3500 for n in range(10)]
-        write(table, rows(touched, v))
-        expected.update(dict.fromkeys(touched, v))
+        updated = [(v * 31 + n * 17) % 3500 for n in range(10)]
+        write(table, rows(updated, v))
+        expected.update(dict.fromkeys(updated, v))
         compact(table, full=False)
         assert len({e.file.level for e in table.live_files()} | set()) <= 4
         assert len(table.live_files()) <= 4

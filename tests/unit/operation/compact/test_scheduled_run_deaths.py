@@ -179,7 +179,7 @@ def test_orphan_removal_leaves_what_may_yet_be_committed(table, tmp_path):
     check_done(table)
 
 
-def test_a_commit_whose_outcome_is_unknown_touches_nothing(table, tmp_path):
+def test_a_commit_whose_outcome_is_unknown_removes_nothing(table, tmp_path):
     schedule(table.state, "full", NOW)
 
     class Failing(LocalFileIO):

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.expiring import orphans
 from support.files import data_files
 from support.tables import compact, keyed_table, rows, write
 
@@ -20,7 +21,6 @@ from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.consumers import delete_consumer, set_consumer
 
-HOUR = 3_600_000
 OPTIONS = {
     "bucket": "1",
     "changelog-producer": "lookup",
@@ -40,10 +40,6 @@ def written(table, v):
     snapshot = write(table, rows([1, 10 + v], v=v))
     follow(Committed(table.state, snapshot))
     return snapshot
-
-
-def orphans(table):
-    return table.remove_orphan_files(int(time.time() * 1000) + HOUR)
 
 
 def recorded(table, start, end=None):

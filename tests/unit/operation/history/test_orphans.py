@@ -11,7 +11,6 @@ from support.files import data_files
 from support.tables import (
     by_key,
     compact,
-    partitioned_table,
     row,
     write,
 )
@@ -23,11 +22,6 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage.stores import manifests
-
-
-@pytest.fixture
-def table(tmp_path):
-    return partitioned_table(tmp_path, {"bucket": "1", "write-only": "true"})
 
 
 def test_orphans(table):

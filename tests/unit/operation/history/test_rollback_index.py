@@ -20,65 +20,65 @@ from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
 
 
-@pytest.fixture
-def table(catalog):
-    return make_table(catalog, COLUMNS, ["id"], options=DYNAMIC)
+def replace_all_rows(table, ids):
+    job = new_job(table, into_empty=True)
+    write(table, rows(ids, "b"), kind="OVERWRITE", replaces=everything, job=job)
 
 
-def test_rolling_back_brings_the_index_back(table):
+def test_rolling_back_brings_the_index_back(dynamic):
     """Another program that writes next finds the keys that came back, in the buckets that they have now."""
-    write(table, rows(range(6), "a"))
-    write(table, rows(range(100, 106), "b"), kind="OVERWRITE", replaces=everything, job=new_job(table, into_empty=True))
-    write(table, rows(range(106, 110), "c"))
-    assert table.roll_back(1) is not None
-    assert by_key(table).keys() == set(range(6))
-    assert buckets(table) == {0: 4, 1: 2}
-    check_invariants(table)
-    old, new = ({e.file_name for e in table.index_files(s)} for s in (table.snapshot(1), None))
+    write(dynamic, rows(range(6), "a"))
+    replace_all_rows(dynamic, range(100, 106))
+    write(dynamic, rows(range(106, 110), "c"))
+    assert dynamic.roll_back(1) is not None
+    assert by_key(dynamic).keys() == set(range(6))
+    assert buckets(dynamic) == {0: 4, 1: 2}
+    check_invariants(dynamic)
+    old, new = ({e.file_name for e in dynamic.index_files(s)} for s in (dynamic.snapshot(1), None))
     assert not old & new, "a file that left the table does not come back"
-    table.expire_snapshots(Retention(1, 1, 0, 100), int(time.time() * 1000) + 10_000_000)
-    assert len(table.snapshots()) == 1
-    assert index_names(table) == sorted(new)
-    before = table.latest_snapshot().index_manifest
-    write(table, rows(range(6), "d"))
-    assert table.latest_snapshot().index_manifest == before, "all keys are known"
-    assert {row["v"] for row in by_key(table).values()} == {"d"}
+    dynamic.expire_snapshots(Retention(1, 1, 0, 100), int(time.time() * 1000) + 10_000_000)
+    assert len(dynamic.snapshots()) == 1
+    assert index_names(dynamic) == sorted(new)
+    before = dynamic.latest_snapshot().index_manifest
+    write(dynamic, rows(range(6), "d"))
+    assert dynamic.latest_snapshot().index_manifest == before, "all keys are known"
+    assert {row["v"] for row in by_key(dynamic).values()} == {"d"}
 
 
-def test_index_files_that_are_still_there_stay_when_rolling_back(table):
-    write(table, rows(range(4), "a"))
-    write(table, rows(range(4), "b"))
-    table.roll_back(1)
-    assert table.index_files() == table.index_files(table.snapshot(1))
-    assert {row["v"] for row in by_key(table).values()} == {"a"}
-    check_invariants(table)
+def test_index_files_that_are_still_there_stay_when_rolling_back(dynamic):
+    write(dynamic, rows(range(4), "a"))
+    write(dynamic, rows(range(4), "b"))
+    dynamic.roll_back(1)
+    assert dynamic.index_files() == dynamic.index_files(dynamic.snapshot(1))
+    assert {row["v"] for row in by_key(dynamic).values()} == {"a"}
+    check_invariants(dynamic)
 
 
-def test_a_write_that_began_before_a_roll_back_conflicts(table):
-    write(table, rows(range(6), "a"))
-    write(table, rows(range(100, 106), "b"), kind="OVERWRITE", replaces=everything, job=new_job(table, into_empty=True))
-    latest = table.latest_snapshot()
-    job = new_job(table)
-    result = write_table(job, arrow_rows(table.schema, rows([100, 200], "c")))
+def test_a_write_that_began_before_a_roll_back_conflicts(dynamic):
+    write(dynamic, rows(range(6), "a"))
+    replace_all_rows(dynamic, range(100, 106))
+    latest = dynamic.latest_snapshot()
+    job = new_job(dynamic)
+    result = write_table(job, arrow_rows(dynamic.schema, rows([100, 200], "c")))
     change = Change("APPEND", tuple(result.entries), base_snapshot_id=latest.id, index=index_change(job, result))
-    table.roll_back(1)
+    dynamic.roll_back(1)
     with pytest.raises(ConflictError):
-        Committer(table.state).commit(change, identity())
-    assert by_key(table).keys() == set(range(6))
+        Committer(dynamic.state).commit(change, identity())
+    assert by_key(dynamic).keys() == set(range(6))
 
 
-def test_a_roll_back_that_counts_on_index_files_conflicts_when_they_go(table):
+def test_a_roll_back_that_counts_on_index_files_conflicts_when_they_go(dynamic):
     """Commits between looking and committing take index files away; they must not be named again."""
-    write(table, rows(range(4), "a"))
-    kept = tuple(table.index_files())
+    write(dynamic, rows(range(4), "a"))
+    kept = tuple(dynamic.index_files())
     change = Change("OVERWRITE", restores=(), index=IndexChange(restores=kept))
-    write(table, rows(range(2), "b"), kind="OVERWRITE", replaces=everything, job=new_job(table, into_empty=True))
+    replace_all_rows(dynamic, range(2))
     with pytest.raises(ConflictError, match="Index file"):
-        Committer(table.state).commit(change, identity())
-    Committer(table.state).commit(Change("OVERWRITE", replaces=everything), identity())
-    assert table.latest_snapshot().index_manifest is None
+        Committer(dynamic.state).commit(change, identity())
+    Committer(dynamic.state).commit(Change("OVERWRITE", replaces=everything), identity())
+    assert dynamic.latest_snapshot().index_manifest is None
     with pytest.raises(ConflictError, match="Index file"):
-        Committer(table.state).commit(change, identity())
+        Committer(dynamic.state).commit(change, identity())
 
 
 def test_rolling_back_over_rescaling_keeps_the_columns_of_now(catalog):

@@ -17,7 +17,6 @@ from support.tables import (
     compact,
     keyed_table,
     make_table,
-    partitioned_table,
     row,
     write,
 )
@@ -58,11 +57,6 @@ def test_a_snapshot_that_a_consumer_waits_for_stays():
     everything = Retention(1, 1, 0, 50)
     assert end_of_expired(1, 20, lambda one: 0, 10_000, everything, [9, 7]) == 7
     assert end_of_expired(8, 20, lambda one: 0, 10_000, everything, [7]) == 8
-
-
-@pytest.fixture
-def table(tmp_path):
-    return partitioned_table(tmp_path, {"bucket": "1", "write-only": "true"})
 
 
 def test_only_what_is_needed_stays(table):

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.expiring import ALL_BUT_ONE, orphans
 from support.files import data_files
 from support.tables import by_key, keyed_table, write
 
-from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage.stores import manifests
-
-HOUR = 3_600_000
-ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
 
 @pytest.fixture
@@ -37,10 +33,6 @@ def write_with_changelog(table, v):
     edited = {**json.loads(stored.read_text()), "changelogManifestList": listed, "changelogManifestListSize": size}
     stored.write_text(json.dumps(edited))
     return [str(path), *(table.paths.manifest(one) for one in (made.file_name, listed))]
-
-
-def orphans(table):
-    return table.remove_orphan_files(int(time.time() * 1000) + HOUR)
 
 
 def test_they_go_with_their_snapshot(table):

@@ -14,7 +14,6 @@ from support.tables import (
     compact,
     make_table,
     new_job,
-    partitioned_table,
     reload,
     row,
     write,
@@ -29,11 +28,6 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.stores import manifests
-
-
-@pytest.fixture
-def table(tmp_path):
-    return partitioned_table(tmp_path, {"bucket": "1", "write-only": "true"})
 
 
 class Dying(LocalFileIO):

@@ -7,6 +7,7 @@ import time
 
 import pyarrow as pa
 import pytest
+from support.expiring import ALL_BUT_ONE
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, write
@@ -15,11 +16,9 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageErr
 from tablestore_engine.metadata.tag import Lifetime, tag_of
 from tablestore_engine.operation.commands import after_commit
 from tablestore_engine.operation.history.history import is_dead
-from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.storage.stores import manifests
 
-ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 OPTIONS = {"bucket": "1", "write-only": "true"}
 AGES = 2**60
 

@@ -20,7 +20,7 @@ def retract(table, rows):
 
 
 def overlaps(table):
-    """Whether each plain file, in the order of the writes, may be touched."""
+    """Whether each plain file, in the order of the writes, may hold some of the rows."""
     files = [e.file for e in sorted(table.live_files(), key=lambda e: e.file.creation_time_millis)]
     plain = [f for f in files if not f.delete_row_count]
     may = overlapping_with([f for f in files if f.delete_row_count], table.schema, table.schemas.load)

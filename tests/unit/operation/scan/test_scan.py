@@ -1,4 +1,4 @@
-"""Which files a read touches."""
+"""Which files a read opens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tablestore_engine.schema.types.types import parse_type
 
 @pytest.fixture
 def table(tmp_path):
-    """3 days × 4 buckets of 100 ids each, and one upsert that touches id 7 of the second day."""
+    """3 days × 4 buckets of 100 ids each, and one upsert of id 7 of the second day."""
     columns = {"day": "DATE", "id": "INT", "v": "INT"}
     made = make_table(tmp_path, columns, ["day", "id"], ["day"], {"bucket": "4"})
     write(made, [{"day": date(2024, 1, d), "id": i, "v": d} for d in (1, 2, 3) for i in range(100)])

@@ -19,11 +19,6 @@ from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_t
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 
-@pytest.fixture
-def table(catalog):
-    return make_table(catalog, COLUMNS, ["id"], options=DYNAMIC)
-
-
 def test_partitions_keep_their_number_of_buckets(catalog):
     table = make_table(catalog, {"p": "INT", **COLUMNS}, ["p", "id"], ["p"], {"bucket": "2"})
     write(table, [{"p": p, "id": i, "v": "a"} for p in (1, 2) for i in range(20)])
@@ -71,16 +66,16 @@ def batches(table, *tables):
     return [batch for one in tables for batch in arrow_rows(table.schema, one).to_batches()]
 
 
-def test_batches_find_keys_where_earlier_ones_put_them(table):
-    write(table, rows(range(6), "a"))
+def test_batches_find_keys_where_earlier_ones_put_them(dynamic):
+    write(dynamic, rows(range(6), "a"))
     parts = [rows(range(4, 12), "b"), rows(range(8, 14), "c"), rows([0, 13, 14], "d")]
-    table.write(iter(batches(table, *parts)))
+    dynamic.write(iter(batches(dynamic, *parts)))
     expected = dict.fromkeys(range(6), "a")
     for part in parts:
         expected |= {row["id"]: row["v"] for row in part}
-    assert {i: row["v"] for i, row in by_key(table).items()} == expected
-    assert buckets(table) == {0: 4, 1: 4, 2: 4, 3: 3}
-    check_invariants(table)
+    assert {i: row["v"] for i, row in by_key(dynamic).items()} == expected
+    assert buckets(dynamic) == {0: 4, 1: 4, 2: 4, 3: 3}
+    check_invariants(dynamic)
 
 
 def test_batches_repair_the_index_of_each_partition(catalog):
@@ -91,8 +86,8 @@ def test_batches_repair_the_index_of_each_partition(catalog):
     parts = [[{"p": p, "id": i, "v": p} for i in range(5, 8)] for p in "xyx"]
     table.write(iter(batches(table, *parts)))
     found = {(row["p"], row["id"]): row["v"] for row in read(table)}
-    touched = {(p, i): p for p in "xy" for i in range(5, 8)}
-    assert found == {**{(p, i): "a" for p in "xyz" for i in range(6)}, **touched}
+    updated = {(p, i): p for p in "xy" for i in range(5, 8)}
+    assert found == {**{(p, i): "a" for p in "xyz" for i in range(6)}, **updated}
     assert sum(e.row_count for e in table.index_files()) == 16
     assert {e.file_name for e in table.index_files()} <= set(index_names(table))
 
@@ -118,13 +113,13 @@ def test_batches_of_keys_that_cross_partitions_are_refused(catalog):
     assert table.latest_snapshot() is None
 
 
-def test_a_failed_write_of_batches_leaves_no_index_files(table):
-    write(table, rows(range(6), "a"))
-    before = index_names(table)
-    bad = arrow_rows(table.schema, rows([7], "b"))
+def test_a_failed_write_of_batches_leaves_no_index_files(dynamic):
+    write(dynamic, rows(range(6), "a"))
+    before = index_names(dynamic)
+    bad = arrow_rows(dynamic.schema, rows([7], "b"))
     with pytest.raises(PrimaryKeyError):
-        table.write(iter([*bad.to_batches(), *batches(table, [{"id": None, "v": "x"}])]))
-    assert index_names(table) == before
+        dynamic.write(iter([*bad.to_batches(), *batches(dynamic, [{"id": None, "v": "x"}])]))
+    assert index_names(dynamic) == before
 
 
 def test_a_partition_that_was_not_counted(catalog):

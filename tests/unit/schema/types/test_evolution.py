@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.evolve import row_type
 
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.types.evolution import check_readable, is_lossless, is_same, never_fails
-from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
-
-
-def row(*fields):
-    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
+from tablestore_engine.schema.types.types import ArrayType, MapType, parse_type
 
 
 @pytest.mark.parametrize(
@@ -102,17 +99,17 @@ def test_which_casts_may_fail():
 
 
 def test_nested_types():
-    past = row((1, "a", "INT"), (2, "b", "STRING"))
-    now = row((2, "c", "STRING"), (5, "a", "STRING"))
-    assert is_same(past, row((1, "a", "INT NOT NULL"), (2, "b", "STRING")))
-    assert not is_same(past, row((2, "b", "STRING"), (1, "a", "INT")))
+    past = row_type((1, "a", "INT"), (2, "b", "STRING"))
+    now = row_type((2, "c", "STRING"), (5, "a", "STRING"))
+    assert is_same(past, row_type((1, "a", "INT NOT NULL"), (2, "b", "STRING")))
+    assert not is_same(past, row_type((2, "b", "STRING"), (1, "a", "INT")))
     text = parse_type("STRING")
     for wrap in (lambda t: t, ArrayType, lambda t: MapType(text, t), lambda t: ArrayType(ArrayType(t))):
         assert is_same(wrap(past), wrap(past))
         assert not is_same(wrap(past), wrap(now))
         check_readable("c", wrap(past), wrap(now))
     with pytest.raises(UnsupportedTypeError, match=r"'c\.element\.value\.a'"):
-        check_readable("c", ArrayType(MapType(text, past)), ArrayType(MapType(text, row((1, "a", "DATE")))))
+        check_readable("c", ArrayType(MapType(text, past)), ArrayType(MapType(text, row_type((1, "a", "DATE")))))
     with pytest.raises(UnsupportedTypeError, match="'c'"):
         check_readable("c", MapType(parse_type("INT"), past), MapType(text, past))
     with pytest.raises(UnsupportedTypeError, match="'c'"):

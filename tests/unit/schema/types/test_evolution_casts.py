@@ -1,4 +1,5 @@
 import pytest
+from support.evolve import row_type
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.evolution import (
@@ -6,7 +7,7 @@ from tablestore_engine.schema.types.evolution import (
     check_retype,
     depends_on_zone,
 )
-from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
+from tablestore_engine.schema.types.types import ArrayType, MapType, parse_type
 
 LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
 IMPLICIT = [
@@ -65,10 +66,6 @@ NEVER = [
 ]
 
 
-def row(*fields):
-    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
-
-
 @pytest.mark.parametrize(("past", "current"), IMPLICIT)
 def test_implicit(past, current):
     for mode in CastMode:
@@ -91,12 +88,12 @@ def test_no_cast_at_all(past, current):
 
 
 def test_nested_types():
-    past = row((1, "a", "INT"), (2, "b", "STRING"))
-    now = row((2, "c", "STRING"), (5, "a", "STRING"))
+    past = row_type((1, "a", "INT"), (2, "b", "STRING"))
+    now = row_type((2, "c", "STRING"), (5, "a", "STRING"))
     text = parse_type("STRING")
     for wrap in (lambda t: t, ArrayType, lambda t: MapType(text, t), lambda t: ArrayType(ArrayType(t))):
         check_retype("c", wrap(past), wrap(now), CastMode.IMPLICIT)
-    inner = ArrayType(MapType(text, past)), ArrayType(MapType(text, row((1, "a", "SMALLINT"))))
+    inner = ArrayType(MapType(text, past)), ArrayType(MapType(text, row_type((1, "a", "SMALLINT"))))
     with pytest.raises(SchemaError, match=r"'c\.element\.value\.a' cannot become SMALLINT"):
         check_retype("c", *inner, CastMode.IMPLICIT)
     check_retype("c", *inner, CastMode.EXPLICIT_ERROR)
@@ -109,7 +106,7 @@ def test_what_depends_on_a_time_zone():
     for other in (plain, text, parse_type("DATE")):
         assert depends_on_zone(instant, other)
         assert depends_on_zone(other, instant)
-    assert depends_on_zone(ArrayType(row((1, "a", LTZ))), ArrayType(row((1, "b", "DATE"))))
+    assert depends_on_zone(ArrayType(row_type((1, "a", LTZ))), ArrayType(row_type((1, "b", "DATE"))))
     assert depends_on_zone(MapType(text, instant), text)
     assert not depends_on_zone(instant, instant)
     assert not depends_on_zone(plain, parse_type("DATE"))

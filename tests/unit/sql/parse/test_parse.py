@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from support.parsed import DB_T, Case, T, check_parsed, named
+from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.row import (
@@ -24,7 +22,6 @@ from tablestore_engine.sql.statements.statement import (
     PassThrough,
     Query,
     QueryInside,
-    Statement,
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
@@ -152,9 +149,7 @@ PASSED = [
 ]
 
 
-@pytest.mark.parametrize(**named([*SCHEMAS, *OTHERS]))
-def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
-    check_parsed(text, kind, expected)
+test_statements = parsing_test([*SCHEMAS, *OTHERS])
 
 
 @pytest.mark.parametrize("text", PASSED)

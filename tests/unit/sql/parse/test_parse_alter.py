@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from support.parsed import DB_T, Case, T, check_parsed, named
+from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.statements.columns import (
     AddColumn,
@@ -21,7 +18,6 @@ from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.statement import (
     ColumnDefinition,
     PartitionValue,
-    Statement,
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
@@ -251,6 +247,4 @@ ALTER: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(**named(ALTER))
-def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
-    check_parsed(text, kind, expected)
+test_statements = parsing_test(ALTER)

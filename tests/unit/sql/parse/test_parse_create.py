@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from support.parsed import DB_T, Case, T, check_parsed, named
+from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.statements.statement import (
     ColumnDefinition,
     PartitionValue,
-    Statement,
 )
 from tablestore_engine.sql.statements.table import (
     CreateTable,
@@ -190,6 +186,4 @@ VIEWS: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(**named([*TABLES, *VIEWS]))
-def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
-    check_parsed(text, kind, expected)
+test_statements = parsing_test([*TABLES, *VIEWS])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from support.parsed import DB_T, Case, T, check_parsed, named
+from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.statements.row import (
     Delete,
@@ -18,7 +15,6 @@ from tablestore_engine.sql.statements.row import (
 from tablestore_engine.sql.statements.statement import (
     Assignment,
     PartitionValue,
-    Statement,
     TableName,
 )
 
@@ -240,6 +236,4 @@ ROWS: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(**named(ROWS))
-def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
-    check_parsed(text, kind, expected)
+test_statements = parsing_test(ROWS)

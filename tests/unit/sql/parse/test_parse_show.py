@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from support.parsed import DB_T, Case, T, check_parsed, named
+from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.statements.schema import (
@@ -24,7 +21,6 @@ from tablestore_engine.sql.statements.show import (
 )
 from tablestore_engine.sql.statements.statement import (
     PartitionValue,
-    Statement,
     TableName,
 )
 
@@ -64,6 +60,4 @@ LOOKING: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(**named(LOOKING))
-def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
-    check_parsed(text, kind, expected)
+test_statements = parsing_test(LOOKING)
