@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__tablestore_bucket"
