@@ -21,6 +21,7 @@
     │   │                              FunctionAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not a managed table
     │   ├── DependencyError            dropping something that others read
+    │   ├── ServerInUseError           a server of sessions was to be stopped while processes use it
     │   └── ReadOnlyError              writing to a view
     ├── ConflictError                  another commit won; nothing of this one is visible; **retryable**
     │   ├── CommitTimeoutError         … until the time of the commit was over
@@ -226,6 +227,10 @@ class NotAManagedTableError(UserError):
 
 class DependencyError(UserError):
     """Dropping or changing something that others read."""
+
+
+class ServerInUseError(UserError):
+    """A server was asked to leave while processes use it."""
 
 
 class ReadOnlyError(UserError):

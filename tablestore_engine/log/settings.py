@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
+from tablestore_engine.schema.merge_engines.engine_rules import Kept, rules_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 

@@ -50,9 +50,11 @@ select * from {{{{ ref('events') }}}}
 
     @pytest.mark.parametrize("more", ["incremental_strategy='upsert'", "incremental_strategy='merge', buckets=2", ""])
     def test_rows_are_replaced_by_key(self, project, more):
+        existed = project.adapter.catalog.table_exists(project.test_schema, "keyed")
         model(project, "keyed", self.UPSERT.format(more=more))
         first = run("--full-refresh")
-        assert first["keyed"] == ("CREATE TABLE 3 rows", 3)
+        said = "; set bucket = 2" if existed and "buckets" in more else ""
+        assert first["keyed"] == (f"CREATE TABLE 3 rows{said}", 3)
         assert table_of(project, "keyed").schema.primary_keys == ("id",)
         second = run("-s", "keyed")
         assert second["keyed"] == ("UPSERT 2 rows", 2)

@@ -16,7 +16,7 @@ from support.roaring import bitmap_of, numbers_of
 
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import ArrayType, AtomicType
 
 COLUMNS = {

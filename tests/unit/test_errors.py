@@ -8,6 +8,7 @@ import pickle
 import re
 
 import pytest
+from support.repository import ROOT
 
 from tablestore_engine import errors
 
@@ -22,6 +23,19 @@ def make(kind):
 def test_the_drawing_shows_every_error():
     drawn = set(re.findall(r"\w+", errors.__doc__))
     assert [one.__name__ for one in ALL if one.__name__ not in drawn] == []
+
+
+def test_no_error_of_the_engine_is_defined_elsewhere():
+    engine = ROOT / "tablestore_engine"
+    found = [
+        f"{file.relative_to(ROOT)}: {line}"
+        for file in sorted(engine.rglob("*.py"))
+        if file != engine / "errors.py"
+        for line in re.findall(
+            rf"^class \w+\((?:{'|'.join(one.__name__ for one in ALL)})\):", file.read_text(), re.MULTILINE
+        )
+    ]
+    assert found == []
 
 
 def test_the_drawing_shows_no_other_error():

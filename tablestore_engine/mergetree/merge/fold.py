@@ -15,9 +15,9 @@ from tablestore_engine.mergetree.merge.late_records import Effects, first_non_nu
 from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
 from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 

@@ -30,7 +30,7 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
 )
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 _FACTOR_DIGITS = 18
 """Products of two decimals of at most so many digits are decimals of 128 bits."""

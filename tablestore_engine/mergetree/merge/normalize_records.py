@@ -17,9 +17,9 @@ from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 

@@ -27,8 +27,8 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
 )
 from tablestore_engine.mergetree.merge.kernels import Groups, fits, fold_values, nested_keys
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 
 def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:

@@ -31,9 +31,9 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.engine_rules import Retraction
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import Retraction
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 LAYER_COLUMN = "__tablestore_layer"

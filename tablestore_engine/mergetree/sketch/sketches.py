@@ -15,7 +15,7 @@ from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.columns.values import Indices, Mask, valid_mask
 from tablestore_engine.mergetree.sketch import hll_sketch, theta_sketch
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 _SHOWN = 8
 

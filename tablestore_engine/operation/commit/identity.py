@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import CommitIdentityError
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -31,6 +31,10 @@ class CommitIdentity:
     user: str
     identifier: int
     check_duplicate: bool = False
+
+    def sent_again(self) -> CommitIdentity:
+        """This identity for a second attempt: the first one, whose answer was lost, may have been applied."""
+        return replace(self, check_duplicate=True)
 
 
 def chosen_identity(user: str | None, identifier: int | None) -> CommitIdentity | None:

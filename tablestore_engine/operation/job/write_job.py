@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__tablestore_bucket"
@@ -43,6 +43,7 @@ class WriteJob:
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
     row_level: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
+    bulk_load: bool = False  # keys that occur twice end this attempt, which did not keep the order of rows
     settled: bool = False  # rows of the table itself, which are rewritten: they are records already
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
     dynamic: DynamicBuckets | None = None
@@ -57,6 +58,8 @@ class WriteJob:
     @property
     def refuses_repeated(self) -> bool:
         """Whether a key that occurs twice in the rows is an error. Some merge engines fold the records of one key."""
+        if self.bulk_load:
+            return True
         asked = self.intent.refuse_duplicates or self.row_level
         return asked and self.schema.merge_engine.rules.kept is Kept.NEWEST
 
@@ -66,7 +69,12 @@ class WriteJob:
         return self._refusing(False) if is_changelog else self
 
     def as_bulk_load(self) -> WriteJob:
-        """The job for rows whose keys are probably unique: it fails if they are not."""
+        """The job for rows whose keys are probably unique, of any merge engine: it fails if they are not, and the load
+        is repeated in the order of its rows."""
+        return replace(self, bulk_load=True)
+
+    def of_unique_keys(self) -> WriteJob:
+        """The job for rows of which no two may have one key, if the merge engine does not fold them."""
         return self._refusing(True)
 
     def _refusing(self, repeated: bool) -> WriteJob:

@@ -24,8 +24,8 @@ from enum import Enum, IntEnum
 
 from tablestore_engine.mergetree.merge.merge import SortColumn
 from tablestore_engine.operation.job.write_job import ORDINAL_COLUMN, row_level_order
-from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, KINDS, UPDATE_BEFORE_KIND
 
 _INSERT, _UPDATE_AFTER = KINDS.index("+I"), KINDS.index("+U")

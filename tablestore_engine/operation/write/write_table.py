@@ -33,7 +33,7 @@ from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
 from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
 from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, check_unique
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema

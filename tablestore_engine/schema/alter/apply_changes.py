@@ -14,7 +14,7 @@ from tablestore_engine.schema.alter.draft import Draft
 from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
 from tablestore_engine.schema.alter.option_changes import check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
-from tablestore_engine.schema.merge.merge_options import merge_engine_of
+from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.creation import check_names, check_producer, check_values_of_levels
 from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key

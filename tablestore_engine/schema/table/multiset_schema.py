@@ -12,7 +12,7 @@ from typing import Any
 
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
-from tablestore_engine.schema.merge.multiset_columns import obstacle
+from tablestore_engine.schema.merge_engines.multiset_columns import obstacle
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 

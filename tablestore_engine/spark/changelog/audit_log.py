@@ -13,7 +13,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.system import VALUE_KIND

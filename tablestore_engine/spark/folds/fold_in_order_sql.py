@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.types import to_spark_type

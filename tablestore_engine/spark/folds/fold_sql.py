@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule, is_wide
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule, is_wide
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal

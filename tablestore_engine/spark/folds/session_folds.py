@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.mergetree.columns.values import elements_of
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS, BitmapFormat
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 if TYPE_CHECKING:
     import pandas as pd

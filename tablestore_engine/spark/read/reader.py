@@ -25,7 +25,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.key_lookup import keys_of, matching_keys
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
-from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField

@@ -3,6 +3,7 @@
 Knows nothing of tables. The only room that reaches below PySpark's public API, because that API can neither take a JVM
 that was started from a class archive (ADR 0005) nor say whose session runs. It uses the environment that
 `pyspark.java_gateway` reads, `SparkContext._gateway`, `_active_spark_context`, `_jvm` and `_jsc`, `SparkSession._sc`,
-and, over Spark Connect, `client._builder`. All other rooms use the public API, so they also work over Spark Connect;
-`write.workers` looks at `_sc` only to see whether the session runs in this process.
+`RuntimeConfig._jconf`, and, over Spark Connect, `client._builder`. All other rooms use the public API, so they also
+work over Spark Connect. The one exception is `write.workers`: it reads `_sc` to see whether the session runs in this
+process, and leaves a mark there when it has started a worker.
 """

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.errors import EnvironmentProblem, UserError
+from tablestore_engine.errors import EnvironmentProblem, ServerInUseError
 from tablestore_engine.spark.session.jvm import import_what_statements_need
 from tablestore_engine.spark.session.server_files import (
     OF_CLIENTS,
@@ -52,10 +52,6 @@ class Server:
     folder: ServerFolder
     record: Record
     in_use: bool
-
-
-class ServerInUseError(UserError):
-    """A server was asked to leave while processes use it."""
 
 
 def attach(config: SessionConfig, environ: Mapping[str, str] | None = None, launch: Launch | None = None) -> Record:

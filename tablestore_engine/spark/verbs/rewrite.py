@@ -119,7 +119,7 @@ def _rewrite(
     rewritten = {b.partition_row for b in plan.buckets}
     job = begin(state, PLAIN, plan.snapshot, removes=lambda entry: entry.partition in rewritten, schema=schema)
     # Rows of a table that already has the key are merged records.
-    job = job.as_bulk_load() if unique else replace(job, settled=True)
+    job = job.of_unique_keys() if unique else replace(job, settled=True)
     if not whole:
         job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
     session = spark()

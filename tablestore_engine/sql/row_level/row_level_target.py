@@ -21,7 +21,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField

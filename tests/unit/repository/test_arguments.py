@@ -46,7 +46,8 @@ def test_a_flag_of_writes_is_named_in_few_files():
     used. Names that are made from a flag count as the flag."""
     dbt = ENGINE.parent / "dbt"
     files = [file for folder in (ENGINE, dbt) for file in folder.rglob("*.py")]
-    for names in (("refuse_duplicates", "refuses_repeated"), ("row_kinds", "takes_row_kinds")):
+    flags = (("refuse_duplicates", "refuses_repeated"), ("row_kinds", "takes_row_kinds"), ("check_duplicate",))
+    for names in flags:
         word = re.compile(rf"\b({'|'.join(names)})\b")
         naming = [str(file.relative_to(ENGINE.parent)) for file in files if word.search(file.read_text())]
         assert len(naming) <= 5, naming

@@ -12,8 +12,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import column_names, unique_keys
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
-from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 from tablestore_engine.sql.text.lexer import tokenize
 

@@ -129,7 +129,7 @@ class TableStoreConnectionManager(SQLConnectionManager):
                     raise
                 logger.warning(f"{error.msg} The statement is sent again.")
                 time.sleep(_PAUSE_SECONDS)
-                intent = replace(intent, identity=replace(intent.identity, check_duplicate=True))
+                intent = replace(intent, identity=intent.identity.sent_again())
         with self.exception_handler(sql):
             cursor.drain()
         return cursor.response

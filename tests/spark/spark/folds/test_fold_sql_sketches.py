@@ -9,7 +9,7 @@ import pytest
 from support.roaring import bitmap_of, numbers_of
 
 from tablestore_engine.errors import ExecutionError, RowKindError
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.spark.folds.fold_sql import check_theta
 
 pytestmark = pytest.mark.spark

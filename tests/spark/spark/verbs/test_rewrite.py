@@ -19,7 +19,7 @@ from tablestore_engine.errors import (
     SqlError,
 )
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.spark.verbs import rewrite
 
 pytestmark = pytest.mark.spark

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 EXACT = Context(prec=200)
 FOLD = Fold("v", "product")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support import naive_folds as naive
 
 from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 
 ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
 NESTED = st.lists(st.none() | st.fixed_dictionaries({"k": st.integers(0, 2), "v": st.sampled_from("xy")}), max_size=3)

@@ -14,7 +14,7 @@ from tablestore_engine.mergetree.merge.merge import (
     merge_sorted,
     sort_stable,
 )
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("seq", pa.int64()), ("v", pa.int64())])
 

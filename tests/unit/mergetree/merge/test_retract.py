@@ -19,8 +19,8 @@ from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 
 ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
 NESTED = st.lists(

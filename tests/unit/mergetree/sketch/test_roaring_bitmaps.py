@@ -11,7 +11,7 @@ from support.roaring import bitmap_of, numbers_of
 
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 _BITS = {"rbm32": 32, "rbm64": 64}
 

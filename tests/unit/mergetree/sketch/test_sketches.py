@@ -17,7 +17,7 @@ from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.sketch import theta_sketch
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 HLL, THETA = Fold("v", "hll_sketch"), Fold("v", "theta_sketch")
 COUPONS = st.sets(st.tuples(st.integers(0, (1 << 26) - 1), st.integers(1, 40)), max_size=30)

@@ -8,7 +8,7 @@ import pytest
 from support import naive_sketches as naive
 
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 datasketches = pytest.importorskip("datasketches", reason="the extra `test` installs it")
 

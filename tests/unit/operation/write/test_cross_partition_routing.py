@@ -12,8 +12,8 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import KINDS
 
 ENGINES = ("deduplicate", "first-row", "partial-update", "aggregation")

@@ -15,7 +15,7 @@ from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
 

@@ -12,10 +12,9 @@ import time
 
 import pytest
 
-from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.errors import EnvironmentProblem, ServerInUseError
 from tablestore_engine.spark.session import server_client
 from tablestore_engine.spark.session.server_client import (
-    ServerInUseError,
     attach,
     has_ended,
     living_servers,

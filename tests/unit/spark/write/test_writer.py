@@ -35,7 +35,7 @@ def test_memory_of_a_task(tmp_path, partitions, rows, width):
     columns, options = {"p": "INT", "id": "INT", "v": "STRING"}, {"bucket": "1", "target-file-size": "16 mb"}
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], options)
     with arrow_memory() as pool:
-        (payload,) = writer._task(new_job(table), False)(sorted_batches(rows, partitions, width))
+        (payload,) = writer._task(new_job(table))(sorted_batches(rows, partitions, width))
     result = pickle.loads(payload.column(0)[0].as_py())
     assert (result.rows_in, result.rows_out) == (rows, rows)
     assert len({e.partition for e in result.entries}) == partitions

@@ -12,11 +12,11 @@ from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.options.declarations.merge_options import MergeOptions
 from tablestore_engine.options.option_type import COLUMNS
-from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
-from tablestore_engine.schema.merge.column_fold import fold_of, key_of, partition_fold
-from tablestore_engine.schema.merge.engine_rules import RULES, Functions, Kept, engine_with, rules_of
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
-from tablestore_engine.schema.merge.multiset_columns import check_engine
+from tablestore_engine.schema.merge_engines.aggregate_functions import DEFAULT_FUNCTION, RetractRule
+from tablestore_engine.schema.merge_engines.column_fold import fold_of, key_of, partition_fold
+from tablestore_engine.schema.merge_engines.engine_rules import RULES, Functions, Kept, engine_with, rules_of
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
 _DEFAULT_KEY = MergeOptions.default_aggregate_function.key

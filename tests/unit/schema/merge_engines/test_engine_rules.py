@@ -8,9 +8,9 @@ import pytest
 from support.repository import ROOT
 
 from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
-from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, RetractRule
-from tablestore_engine.schema.merge.engine_rules import RULES, Kept, Retraction, engine_with, rules_of
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from tablestore_engine.schema.merge_engines.aggregate_functions import FUNCTIONS, RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import RULES, Kept, Retraction, engine_with, rules_of
+from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 
 LAST = Fold("v", "last_non_null_value", retract_rule=RetractRule.CLEAR)
 SUM = Fold("v", "sum", retract_rule=RetractRule.NEGATE)
@@ -88,7 +88,11 @@ def test_an_option_of_one_engine(option, engine):
 
 def test_engines_are_named_in_the_table_only():
     """Other code asks for a rule, so that a new engine is a new row."""
-    may = {"options/declarations/merge_options.py", "schema/merge/engine_rules.py", "schema/merge/merge_engine.py"}
+    may = {
+        "options/declarations/merge_options.py",
+        "schema/merge_engines/engine_rules.py",
+        "schema/merge_engines/merge_engine.py",
+    }
     found = [
         f"{file}:{node.lineno}"
         for file in sorted((ROOT / "tablestore_engine").rglob("*.py"))

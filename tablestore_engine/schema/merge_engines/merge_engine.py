@@ -29,8 +29,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, FunctionRules, Order, RetractRule
-from tablestore_engine.schema.merge.engine_rules import EngineRules, Functions, Kept, Retraction, rules_of
+from tablestore_engine.schema.merge_engines.aggregate_functions import FUNCTIONS, FunctionRules, Order, RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import EngineRules, Functions, Kept, Retraction, rules_of
 
 
 @dataclass(frozen=True)

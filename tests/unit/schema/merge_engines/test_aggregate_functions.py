@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, supports
+from tablestore_engine.schema.merge_engines.aggregate_functions import FUNCTIONS, supports
 from tablestore_engine.sql.types.types import parse_sql_type
 
 TYPES = [

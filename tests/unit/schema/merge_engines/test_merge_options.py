@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.aggregate_functions import FUNCTIONS
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS
-from tablestore_engine.schema.merge.aggregate_functions import (
+from tablestore_engine.schema.merge_engines.aggregate_functions import (
     FUNCTIONS,
     RetractRule,
     retract_rule_of,
     rounds,
     supports,
 )
-from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
 
 
