@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 from collections import Counter
 from dataclasses import dataclass, field
 
+from support.fault.die import die
 from tablestore_engine.errors import StorageError
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -88,7 +88,7 @@ class FaultInjectingFileIO:
     def _strike(self, path):
         self.struck = True
         if self.fault.how == "die":
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         raise StorageError(path, f"injected fault {self.fault.when} {self.fault.step}")
 
     def _look(self, path):
