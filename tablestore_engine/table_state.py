@@ -48,7 +48,8 @@ class TableState:
     @cached_property
     def manifests(self) -> ManifestStore:
         """The manifests. The partition columns of the schema are those of the manifests that are written."""
-        types = [f.type for f in self.schema.partition_fields]
+        # Rows of earlier partition columns may be as long as these columns are many: then no manifest has bounds.
+        types = [] if self.schema.partition_fill else [f.type for f in self.schema.partition_fields]
         return ManifestStore(self.io, self.paths, types, compression=self.options.manifest_compression)
 
     @cached_property

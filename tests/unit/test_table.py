@@ -12,6 +12,7 @@ from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.operation.read.table_stats import TableStats
+from tablestore_engine.schema.table.schema_changes import AddPartitionField, DropPartitionField
 
 
 @pytest.fixture
@@ -153,3 +154,15 @@ def test_a_write_that_lost_once_is_tried_again(table, monkeypatch):
     kept = {e.file.file_name for e in table.live_files()}
     found = {name for _, _, names in os.walk(table.path) for name in names if name.endswith(".parquet")}
     assert found == kept, "the files of the lost attempt are removed"
+
+
+def test_manifests_have_no_bounds_where_other_partition_columns_are_as_many(tmp_path):
+    """Rows of both have one value, so bounds of the one would be taken for those of the other."""
+    columns = {"dt": "STRING", "hr": "INT", "v": "INT"}
+    table = make_table(tmp_path, columns, [], ["dt"], name="by_hour")
+    write(table, [{"dt": "2024-01-01", "hr": 3, "v": 1}])
+    old = list(table.live_files())
+    assert table.state.manifests.write_manifest(old).partition_stats.null_counts == (0,)
+    hourly = table.alter(DropPartitionField("dt"), AddPartitionField("hr"))
+    assert hourly.schema.partition_fill == 1
+    assert hourly.state.manifests.write_manifest(old).partition_stats.null_counts == ()

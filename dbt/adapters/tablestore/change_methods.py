@@ -46,6 +46,7 @@ class ChangeMethods(SchemaMethods):
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
         if not source.identifier or source.is_cte:
             return str(source.render())  # the rows of a unit test
+        _refuse_windows(f"changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a table can"
@@ -70,6 +71,7 @@ class ChangeMethods(SchemaMethods):
         """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
         if not source.identifier or source.is_cte:
             return str(source.render())
+        _refuse_windows(f"kafka_changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`kafka_changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a"
@@ -158,6 +160,15 @@ class ChangeMethods(SchemaMethods):
         from dbt_common.events.functions import warn_or_error
 
         warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
+
+
+def _refuse_windows(call: str, model: Mapping[str, Any]) -> None:
+    """A microbatch replaces all rows of its window, and changes are read by the first batch of a run only."""
+    if (model.get("config") or {}).get("incremental_strategy") == "microbatch":
+        raise DbtRuntimeError(
+            f"`{call}` in {model.get('unique_id')}: the strategy `microbatch` replaces whole windows, but only the rows"
+            " that changed are read. Use the strategy `changelog`, `upsert` or `append`."
+        )
 
 
 def _is_stored(model: Mapping[str, Any]) -> bool:

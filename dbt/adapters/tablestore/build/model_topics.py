@@ -75,6 +75,12 @@ class ModelTopics:
             refuse_letters(now.source, batch.letters, hint)
         run, view = self._run(model), f"__dbt_kafka_{next(_numbers)}"
         one = consumed(now.source, before, ends)
+        if any(other.key == one.key and other.after != one.after for other in run.consumed.values()):
+            # The model's table keeps one position for a topic.
+            raise DbtRuntimeError(
+                f"Two sources of {model} read the topic of {topic.name} up to different messages. Read it by one"
+                " `kafka_changes` in the model, and use its rows twice."
+            )
         run.consumed[topic] = Consumed(one.source, one.before, one.after)
         run.letters[topic], run.views[topic] = batch.letters, view
         return view, batch.rows

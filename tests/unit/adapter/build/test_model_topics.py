@@ -58,6 +58,15 @@ def test_a_model_that_is_built_anew_reads_from_the_start(asked):
     assert (one.before, one.after) == (None, Position(6, "4,2"))
 
 
+def test_two_sources_of_one_topic_read_the_same_messages(asked):
+    """The table keeps one position for a topic: the other source's messages would be lost, or read again."""
+    topics = ModelTopics(None)
+    topics.take(MODEL, TOPIC, at(4, 5))
+    topics.take(MODEL, replace(TOPIC, key=()), at(4, 5))
+    with pytest.raises(DbtRuntimeError, match=r"Two sources of model.shop.orders read the topic of shop.orders"):
+        topics.take(MODEL, replace(TOPIC, max_messages=4), at(4, 5))
+
+
 def test_nothing_new_is_nothing_to_say(asked):
     topics = ModelTopics(None)
     topics.take(MODEL, TOPIC, at(9, 9))
