@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -143,7 +143,10 @@ class ModelTopics:
 
         run = self._run(model)
         if topic not in run.topics:
-            run.topics[topic] = topic_now(topic.source, topic.start, keyed=bool(topic.key))
+            now = topic_now(topic.source, topic.start, keyed=bool(topic.key))
+            # Sources of one topic are read up to the same messages: the model's table keeps one position for it.
+            pinned = next((one for one in run.topics.values() if one.source.name == now.source.name), now)
+            run.topics[topic] = replace(now, first=pinned.first, ends=pinned.ends)
         return run.topics[topic]
 
     def _run(self, model: str) -> _Run:

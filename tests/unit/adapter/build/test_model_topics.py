@@ -67,6 +67,15 @@ def test_two_sources_of_one_topic_read_the_same_messages(asked):
         topics.take(MODEL, replace(TOPIC, max_messages=4), at(4, 5))
 
 
+def test_the_ends_of_a_topic_are_pinned_for_all_its_sources(asked, monkeypatch):
+    topics = ModelTopics(None)
+    topics.take(MODEL, TOPIC, at(4, 5))
+    later = take_batch.topic_now
+    monkeypatch.setattr(take_batch, "topic_now", lambda *a, **k: replace(later(*a, **k), ends=(12, 9)))
+    topics.take(MODEL, replace(TOPIC, key=()), at(4, 5))
+    assert [ends for _, ends, _ in asked] == [(9, 9), (9, 9)]
+
+
 def test_nothing_new_is_nothing_to_say(asked):
     topics = ModelTopics(None)
     topics.take(MODEL, TOPIC, at(9, 9))
