@@ -123,9 +123,12 @@ def predicates_of(keys: RowKeys) -> list[Predicate]:
     return found
 
 
-def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None:
-    """The rows of a keyed table's plan that have one of the keys; None when they are too many to hold."""
-    names = plan.schema.field_names
+def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """The rows of a keyed table's plan that have one of the keys; None when they are too many to hold.
+
+    Of the `columns`, by default all.
+    """
+    names = plan.schema.field_names if columns is None else columns
     found: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in read_rows(table.state.with_schema(plan.schema), plan, tuple(names), keys):
@@ -138,9 +141,10 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None
 
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
-    """Rows of a table as they are read."""
-    shape = to_spark_schema(schema.fields)
-    kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in schema.fields])
+    """Rows of a table as they are read, or some columns of them."""
+    fields = [schema.field(name) for name in rows.column_names]
+    shape = to_spark_schema(fields)
+    kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
     cast = [rows.column(i).cast(kind, safe=False) for i, kind in enumerate(kinds.types)]
     given = pa.Table.from_arrays(cast, schema=kinds)
-    return typed(spark.createDataFrame(given if rows.num_rows else [], shape), schema)
+    return typed(spark.createDataFrame(given if rows.num_rows else [], shape), schema, fields)
