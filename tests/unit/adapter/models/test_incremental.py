@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from support.dbt_columns import TABLE, columns
 
-from dbt.adapters.tablestore.build.incremental import is_plain_upsert, qualified, update_columns
+from dbt.adapters.tablestore.models.incremental import is_plain_upsert, qualified, update_columns
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 
 

@@ -3,7 +3,7 @@
 import pytest
 from support.dbt_columns import TABLE, columns
 
-from dbt.adapters.tablestore.build.on_schema_change import Rename, SchemaChange, renames
+from dbt.adapters.tablestore.models.on_schema_change import Rename, SchemaChange, renames
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.python_models import as_frame
+from dbt.adapters.tablestore.models.python_models import as_frame
 
 TABLE = pa.table({"id": [1, 2]})
 

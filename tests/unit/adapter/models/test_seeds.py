@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from dbt_common.clients.agate_helper import from_csv
 
-from dbt.adapters.tablestore.build.seeds import arrow_table, columns_of
 from dbt.adapters.tablestore.impl import TableStoreAdapter
+from dbt.adapters.tablestore.models.seeds import arrow_table, columns_of
 
 CSV = """big,price,text,day,moment,flag,exact,nothing
 1152921504606846977,1.5,it's "x",2024-01-02,2024-01-02T03:04:05.678901,true,0012.340,

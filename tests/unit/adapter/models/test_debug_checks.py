@@ -9,8 +9,8 @@ import tempfile
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.debug_checks import check_environment, check_warehouse
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
+from dbt.adapters.tablestore.models.debug_checks import check_environment, check_warehouse
 
 
 def said(path):
