@@ -20,8 +20,8 @@ from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import environment_of, reads_rows
 from dbt.adapters.tablestore.macro_methods import MacroMethods
-from dbt.adapters.tablestore.models.model_changes import ModelChanges
-from dbt.adapters.tablestore.models.model_topics import ModelTopics
+from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
+from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from tablestore_engine.schema.types.sql_literals import quoted_name
