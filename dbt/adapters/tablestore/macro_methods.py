@@ -37,8 +37,8 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
-from dbt.adapters.tablestore.models import incremental, operations, seeds
-from dbt.adapters.tablestore.models.doc_changes import with_docs
+from dbt.adapters.tablestore.models import incremental, run_operation, seeds
+from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.commit.identity import CommitIdentity
@@ -298,9 +298,9 @@ class MacroMethods(ChangeMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_call_sql(self, procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
         """The CALL of a procedure on a table, `schema.name`."""
-        return operations.call_sql(procedure, table, arguments)
+        return run_operation.call_sql(procedure, table, arguments)
 
     @available.parse_list
     def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
         """The lines that report what a procedure did."""
-        return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
+        return run_operation.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])

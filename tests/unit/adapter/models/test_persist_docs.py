@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.tablestore.models.doc_changes import with_docs
+from dbt.adapters.tablestore.models.persist_docs import with_docs
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, SetColumnComment, SetComment

@@ -7,7 +7,7 @@ from datetime import date, datetime
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.models.operations import call_sql, report
+from dbt.adapters.tablestore.models.run_operation import call_sql, report
 
 
 def test_calls():
