@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.metadata.warehouse.build_record import BuildRecord
+from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import WarehousePaths
 

@@ -14,7 +14,7 @@ from support.tables import arrow_rows, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.warehouse.build_record import Process
+from tablestore_engine.metadata.warehouse.unfinished_table import Process
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -152,7 +152,7 @@ def test_rows_that_others_committed_are_never_dropped(warehouse, caplog):
 
 def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(warehouse, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("tablestore_engine.catalog.builds._remove", lambda *_, **__: fail())
+        patch.setattr("tablestore_engine.catalog.unfinished_tables._remove", lambda *_, **__: fail())
         with pytest.raises(KeyboardInterrupt):
             create(warehouse, "rollback", fail)
     assert tables(warehouse) == {}
