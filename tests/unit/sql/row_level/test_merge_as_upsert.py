@@ -11,7 +11,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.spark.read.source_bounds import comparable_columns
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
+from tablestore_engine.sql.row_level.merge_as_upsert import equal_columns, upsert_keys
 
 TARGET = {
     "id": "INT", "Day": "DATE", "name": "STRING", "price": "DECIMAL(10, 2)", "f": "DOUBLE", "at": "TIMESTAMP(6)",
