@@ -18,7 +18,7 @@ from pyarrow import orc
 
 from support.files import digest_of, live_entries, path_of
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.bucket import bucket_of
+from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.metadata.manifests import avro
 from tablestore_engine.metadata.manifests.manifest import FileKind
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.job.dynamic_bucket import (
     Buckets,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.binary_row_cases import GOLDEN, VALUES
 
-from tablestore_engine.metadata.bucket import bucket_ids, bucket_of, row_hashes
+from tablestore_engine.metadata.bucket_hash import bucket_ids, bucket_of, row_hashes
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, parse_type
 
