@@ -62,8 +62,8 @@ def _lags(state: TableState) -> bool:
 
 def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry]) -> list[int]:
     from tablestore_engine.log.envelope import messages_of
-    from tablestore_engine.log.producer import send_early
     from tablestore_engine.log.topics import end_offsets
+    from tablestore_engine.log.transactional_producer import send_early
 
     plan = ScanPlan(None, state.schema, tuple(group_by_bucket(entries, state.schema)))
     recorded = read_recorded(state, plan)

@@ -56,7 +56,9 @@ class FollowUp:
 
 def _publish(written: WrittenTable) -> None:
     if has_log(written.state.options):
-        from tablestore_engine.operation.log_store.publish import publish_after_commit  # only where there is a log
+        from tablestore_engine.operation.log_store.unpublished_snapshots import (
+            publish_after_commit,  # only where there is a log
+        )
 
         publish_after_commit(written.state)
 

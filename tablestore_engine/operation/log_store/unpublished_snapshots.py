@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, SnapshotNotFound, TableStoreError
 from tablestore_engine.log.envelope import Messages, messages_of
-from tablestore_engine.log.producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.log.reader import newest_snapshot
 from tablestore_engine.log.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
+from tablestore_engine.log.transactional_producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows

@@ -15,8 +15,8 @@ from tablestore_engine.operation.changelog import early_log
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position, noted_position
 from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.commit.change import LOG_SENT
-from tablestore_engine.operation.log_store import publish
-from tablestore_engine.operation.log_store.publish import publish_log, restart_log
+from tablestore_engine.operation.log_store import unpublished_snapshots
+from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log, restart_log
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 
@@ -31,7 +31,7 @@ def lagging(table, topic, *values):
     for value in values:
         table.write(keyed_arrow(value, value))
     topic.fails = []
-    publish._down_until.clear()
+    unpublished_snapshots._down_until.clear()
 
 
 def expire_all_but_latest(table):
@@ -132,7 +132,7 @@ def test_changes_of_expired_snapshots_are_sent_with_the_next(tmp_path, topic):
     topic.fails = [LogError("no brokers.")]
     compact(table)
     topic.fails = []
-    publish._down_until.clear()
+    unpublished_snapshots._down_until.clear()
     assert table.latest_snapshot().commit_kind == "COMPACT"
     for number in (2, 3):
         table.io.delete(table.paths.snapshot(number))

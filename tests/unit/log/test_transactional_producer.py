@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from tablestore_engine.errors import LogError
-from tablestore_engine.log import producer
+from tablestore_engine.log import transactional_producer
 from tablestore_engine.log.envelope import Messages
-from tablestore_engine.log.producer import send
 from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.log.transactional_producer import send
 
 LOG = LogSettings("t", "localhost:1")
 
@@ -40,7 +40,7 @@ def parts(*sizes, keys=True):
 @pytest.mark.parametrize("at_once", [1, 3, 100])
 @pytest.mark.parametrize("room", [1, 4, 100])
 def test_each_message_is_sent_once_and_in_order(monkeypatch, room, at_once):
-    monkeypatch.setattr(producer, "_AT_ONCE", at_once)
+    monkeypatch.setattr(transactional_producer, "_AT_ONCE", at_once)
     client = Client(room)
     assert send(client, LOG, parts(5, 1, 7), [("name", b"1")]) == 13
     texts = [(f"{size}:{number}".encode(), number) for size in (5, 1, 7) for number in range(size)]
@@ -54,6 +54,6 @@ def test_there_may_be_no_keys_and_no_headers():
 
 
 def test_a_full_buffer_is_an_error_after_a_while(monkeypatch):
-    monkeypatch.setattr(producer, "SECONDS", 0.0)
+    monkeypatch.setattr(transactional_producer, "SECONDS", 0.0)
     with pytest.raises(LogError, match="took no message for 0 s"):
         send(Client(0), LOG, parts(2), None)

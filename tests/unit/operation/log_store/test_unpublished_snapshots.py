@@ -12,8 +12,8 @@ from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
 from tablestore_engine.operation.changelog.log_position import note_position, noted_position
 from tablestore_engine.operation.commands.table_commands import replace_empty
-from tablestore_engine.operation.log_store import publish
-from tablestore_engine.operation.log_store.publish import CONSUMER, publish_log
+from tablestore_engine.operation.log_store import unpublished_snapshots
+from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.consumers import consumers
 
@@ -64,7 +64,7 @@ def test_what_was_not_published_comes_with_the_next_commit_in_order(tmp_path, to
     assert len(topic.transactions) == 1
     assert "its log lacks the changes: no brokers" in caplog.text
     assert consumers(table.io, table.paths)[CONSUMER] == 1
-    publish._down_until.clear()
+    unpublished_snapshots._down_until.clear()
     table.write(keyed_arrow(5, 1))
     assert topic.take() == [(number, [("c", 1, number)]) for number in range(1, 6)]
     assert CONSUMER not in consumers(table.io, table.paths)
@@ -83,7 +83,7 @@ def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
 
 
 def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch):
-    monkeypatch.setattr(publish.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
     table = keyed_table(tmp_path, KAFKA)
     topic.fails = [LogFencedError("fenced"), LogFencedError("fenced")]
     table.write(keyed_arrow(1, 1))
