@@ -42,7 +42,7 @@ from tablestore_engine.operation.commit.index_commit import (
     restored_index,
 )
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
-from tablestore_engine.operation.commit.overtaken import check_index, check_overtaken, check_read
+from tablestore_engine.operation.commit.read_conflicts import check_index, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.scan import live_entries
