@@ -13,7 +13,8 @@ from support.repository import ROOT
 PACKAGE = "dbt.adapters.tablestore"
 FOLDER = ROOT / "dbt" / "adapters" / "tablestore"
 ROOMS = (
-    "impl", "macro_methods", "change_methods", "schema_methods", "models", "relation", "config", "connection", "dialect",
+    "impl", "macro_methods", "change_methods", "schema_methods", "models", "relation", "config", "connection",
+    "dialect",
 )  # fmt: skip
 
 
