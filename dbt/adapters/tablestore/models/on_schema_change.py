@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from tablestore_engine.schema.casts.old_file_casts import is_implicit, is_lossless
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     ColumnChange,
@@ -19,7 +20,6 @@ from tablestore_engine.schema.table.schema_changes import (
     RenameColumn,
     RetypeColumn,
 )
-from tablestore_engine.schema.types.evolution import is_implicit, is_lossless
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
 from tablestore_engine.sql.types.types import parse_sql_type

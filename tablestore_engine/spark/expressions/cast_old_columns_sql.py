@@ -1,10 +1,10 @@
-"""Columns of a past type as SQL of the current one (see `schema.types.evolution`)."""
+"""Columns of a past type as SQL of the current one (see `schema.casts.old_file_casts`)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tablestore_engine.schema.types.evolution import ColumnCast, is_same, never_fails, past_field
+from tablestore_engine.schema.casts.old_file_casts import ColumnCast, is_same, never_fails, past_field
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name, quoted_text
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,

@@ -1,4 +1,4 @@
-"""Values of a past type as Arrow arrays of the current one (see `schema.types.evolution`), without a value leaving
+"""Values of a past type as Arrow arrays of the current one (see `schema.casts.old_file_casts`), without a value leaving
 Arrow."""
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.files.variants import refuse_shredded
 from tablestore_engine.schema.casts.cast_arrays import cast_array
+from tablestore_engine.schema.casts.old_file_casts import ColumnCast, cast_error, is_same, past_field
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.evolution import ColumnCast, cast_error, is_same, past_field
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType, has_root
 
 
