@@ -28,8 +28,8 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
     with_kinds,
 )
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Retraction

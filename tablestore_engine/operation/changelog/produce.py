@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
-from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, sort_stable
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.mergetree.merge.merge import SortColumn
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import StorageError, UserError
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, MOST_LAYERS
 from tablestore_engine.mergetree.multiset.retractions import settled
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND

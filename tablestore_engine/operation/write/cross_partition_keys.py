@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
-from tablestore_engine.mergetree.merge.merge import comparable_key
+from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, last_of_key_mask, merge_sorted, sort_stable
 from tablestore_engine.mergetree.merge.sequence_layers import MOST_LAYERS
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile

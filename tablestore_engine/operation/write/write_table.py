@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.normalize_records import check_removable, normalize_records, without_ignored
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
 from tablestore_engine.metadata.bucket_hash import bucket_ids

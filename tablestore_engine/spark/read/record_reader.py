@@ -66,7 +66,7 @@ class RecordReader(TableReader):
         return f"{own}, {VALUE_KIND.name} AS {ROW_KIND_COLUMN}"
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
-        """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold`."""
+        """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold_records`."""
         engine = self._schema.merge_engine
         rows = self._in_positions(rows)
         if engine.removes_on_delete:
@@ -79,7 +79,7 @@ class RecordReader(TableReader):
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
         # A -D would remove what comes after it once more; the rest of it is no such delete
-        # (`mergetree.merge.fold`).
+        # (`mergetree.merge.fold_records`).
         hidden = UPDATE_BEFORE_KIND if engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"

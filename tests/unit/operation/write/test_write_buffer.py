@@ -18,7 +18,7 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, write
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
-from tablestore_engine.mergetree.merge.merge import merge_sorted
+from tablestore_engine.mergetree.merge.merge_runs import merge_sorted
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN
 from tablestore_engine.operation.write.write_buffer import (

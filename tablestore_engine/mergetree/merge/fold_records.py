@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.columns.values import Indices, Mask, one_array, with_kinds
-from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
-from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
 from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.mergetree.merge.fold import reducer
-from tablestore_engine.mergetree.merge.merge import (
+from tablestore_engine.mergetree.merge.fold_records import reducer
+from tablestore_engine.mergetree.merge.merge_runs import (
     SortColumn,
     last_of_key_mask,
     merge_sorted,
