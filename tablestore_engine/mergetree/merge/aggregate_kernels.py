@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.columns.compare_values import (
+from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     Indices,
     Mask,
     codes,

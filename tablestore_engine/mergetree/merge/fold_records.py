@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.compare_values import Indices, Mask, one_array, with_kinds
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
 from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, last_of_key_mask, sort_stable

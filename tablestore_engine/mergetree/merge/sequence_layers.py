@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.compare_values import (
+from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     Indices,
     Mask,
     how_often_before,

@@ -24,7 +24,7 @@ from tablestore_engine.log.reader import newest_snapshot
 from tablestore_engine.log.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
 from tablestore_engine.log.transactional_producer import Publisher, forget_publisher, publisher_of
-from tablestore_engine.mergetree.columns.keyed_changes import ChangelogRows
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, ChangeRange, plan_changes

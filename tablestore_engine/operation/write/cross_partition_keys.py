@@ -19,8 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.compare_values import one_array
-from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
+from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta

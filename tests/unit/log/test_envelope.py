@@ -12,7 +12,7 @@ import pytest
 from tablestore_engine.log import envelope
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.keyed_changes import ChangelogRows
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.schema.types.types import DataField, parse_type
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tablestore_engine.mergetree.columns.nested_leaves import leaves_of, with_leaves
+from tablestore_engine.mergetree.arrow_kernels.nested_leaves import leaves_of, with_leaves
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.mergetree.columns.compare_values import (
+from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     codes,
     combined_codes,
     elements_of,

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.mergetree.columns.compare_values import how_often_before
-from tablestore_engine.mergetree.columns.row_ids import first_rows, row_ids
+from tablestore_engine.mergetree.arrow_kernels.compare_values import how_often_before
+from tablestore_engine.mergetree.arrow_kernels.row_ids import first_rows, row_ids
 
 NAN = float("nan")
 MAP = pa.map_(pa.string(), pa.float64())

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.compare_values import one_array
-from tablestore_engine.mergetree.columns.row_ids import Numbers, first_rows, row_ids
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
+from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_rows, row_ids
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.compare_values import elements_of, one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import elements_of, one_array
 
 Numbers = npt.NDArray[np.int64]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.compare_values import elements_of, gathered, valid_mask
+from tablestore_engine.mergetree.arrow_kernels.compare_values import elements_of, gathered, valid_mask
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
 
