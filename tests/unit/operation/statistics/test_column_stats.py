@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from tablestore_engine.operation.formats.column_stats import ColumnStats, RowStats
+from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
 
 SCHEMA = pa.schema([("n", pa.int32()), ("t", pa.timestamp("us"))])
 BEYOND = 400_000_000_000_000_000  # microseconds: the year 14645, which Python does not have

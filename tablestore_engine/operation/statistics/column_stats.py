@@ -4,7 +4,7 @@ Only atomic columns have them. A column's *mode*, of the option `metadata.stats-
 the nulls only (`counts`), bounds as well (`full`), or bounds of texts that are cut (`truncate(n)`): a minimum is cut, a
 maximum is cut and its last character raised, so both stay bounds.
 
-A Parquet file has bounds in its footer (`footer_stats`); for other formats they are computed from the rows.
+A Parquet file has bounds in its footer (`parquet_footer_stats`); for other formats they are computed from the rows.
 """
 
 from __future__ import annotations

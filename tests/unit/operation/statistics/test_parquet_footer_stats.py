@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablestore_engine.operation.formats.column_stats import ColumnStats
-from tablestore_engine.operation.formats.footer_stats import column_stats, leaves_with_stats
+from tablestore_engine.operation.statistics.column_stats import ColumnStats
+from tablestore_engine.operation.statistics.parquet_footer_stats import column_stats, leaves_with_stats
 
 
 def stats_of(array, *, group_rows=2, **options):

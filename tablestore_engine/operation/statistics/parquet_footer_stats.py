@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tablestore_engine.operation.formats.column_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, stats_of
+from tablestore_engine.operation.statistics.column_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, stats_of
 
 
 def leaves_with_stats(schema: pa.Schema, without: Collection[str]) -> bool | list[str]:
