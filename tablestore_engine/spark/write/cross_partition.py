@@ -53,8 +53,8 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
+from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
-from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema

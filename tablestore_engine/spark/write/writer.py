@@ -31,8 +31,8 @@ from tablestore_engine.operation.job.write_job import (
     order_in_bucket,
 )
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
