@@ -31,10 +31,10 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.manifests import ManifestStore
-from tablestore_engine.storage.stores.schemas import SchemaStore
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
-from tablestore_engine.storage.stores.tags import TagStore
+from tablestore_engine.storage.stores.manifest_store import ManifestStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.stores.tag_store import TagStore
 from tablestore_engine.table_history import TableHistory
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.tags import is_number
+from tablestore_engine.storage.stores.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 

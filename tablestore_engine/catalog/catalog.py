@@ -37,7 +37,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, local_folder
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table import Table
 
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]

@@ -24,7 +24,7 @@ from tablestore_engine.operation.compact.scheduled_run import beating, fence_off
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths
 from tablestore_engine.storage.processes import is_running, this_process
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
 from tablestore_engine.storage.stores.unfinished_table_store import BuildRecordStore
 from tablestore_engine.table import Table
 

@@ -25,7 +25,7 @@ from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.dynamic_bucket import key_hashes
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
-from tablestore_engine.storage.stores.hash_index import read_hashes
+from tablestore_engine.storage.stores.hash_index_file import read_hashes
 
 
 def check_invariants(table, known=None):

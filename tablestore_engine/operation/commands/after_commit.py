@@ -26,7 +26,7 @@ from tablestore_engine.operation.history.snapshot_expire import Retention, chang
 from tablestore_engine.operation.history.tags import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.consumers import expire_consumers
+from tablestore_engine.storage.stores.consumer_store import expire_consumers
 from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")

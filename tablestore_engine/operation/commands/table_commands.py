@@ -18,7 +18,7 @@ from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.consumers import consumers, delete_consumer
+from tablestore_engine.storage.stores.consumer_store import consumers, delete_consumer
 from tablestore_engine.table_state import TableState
 
 _EXPIRED_AT_ONCE = 1_000

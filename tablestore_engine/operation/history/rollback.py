@@ -40,7 +40,7 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
 from tablestore_engine.schema.alter.fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has

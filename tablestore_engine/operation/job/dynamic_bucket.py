@@ -28,8 +28,8 @@ from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.bucket_filling import FillRule, shares
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.hash_index import NO_HASHES, Hashes, contains, read_hashes, write_hashes
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.hash_index_file import NO_HASHES, Hashes, contains, read_hashes, write_hashes
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 
 Buckets = np.ndarray[Any, np.dtype[np.int32]]
 

@@ -18,7 +18,7 @@ from tablestore_engine.metadata.compaction_plan import (
 )
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.timeline import TimelineStore
+from tablestore_engine.storage.stores.compaction_timeline import TimelineStore
 
 GROUP = PlanGroup(b"\0\0\0\0", 0, 5, True, (PlannedFile("a", 0, 1),))
 

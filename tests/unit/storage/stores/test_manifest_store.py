@@ -13,8 +13,8 @@ from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFile
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores import manifests
-from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores import manifest_store
+from tablestore_engine.storage.stores.manifest_store import ManifestStore
 
 TYPES = [parse_type("DATE"), parse_type("STRING")]
 
@@ -27,7 +27,7 @@ def store(paths):
 @pytest.fixture(params=["cached", "cold"])
 def read_again(request):
     """Call it between writing and reading: the second time around as another process would read."""
-    return manifests._cache.clear if request.param == "cold" else lambda: None
+    return manifest_store._cache.clear if request.param == "cold" else lambda: None
 
 
 def entry(name, day, region, *, kind=FileKind.ADD, bucket=0, level=0, schema_id=0):
@@ -141,7 +141,7 @@ def _in_a_fork(call):
 
 def test_damage_names_the_file(store, paths):
     meta = store.write_manifest(ENTRIES)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     path = paths.manifest(meta.file_name)
     data = LocalFileIO().read(path)
     for bad in (b"", data[:-5], b"Obj\x02" + data[4:], b"rubbish"):
@@ -158,7 +158,7 @@ def test_expired_manifests_are_missing_not_damaged(store):
 
 
 def test_cache_stays_within_its_limit():
-    cache = manifests._RecordCache(100)
+    cache = manifest_store._RecordCache(100)
     for number in range(50):
         cache.put(str(number), [number] * 9)
     assert cache.get("0") is None
