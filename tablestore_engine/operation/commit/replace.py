@@ -1,8 +1,8 @@
 """Replacing a table: the same name and history, other columns and rows, in one atomic step.
 
 The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
-(`storage.stores.schema_store`). A replacement that is killed in between therefore leaves the old table, and readers never
-see the schema without the rows.
+(`storage.stores.schema_store`). A replacement that is killed in between therefore leaves the old table, and readers
+never see the schema without the rows.
 """
 
 from __future__ import annotations

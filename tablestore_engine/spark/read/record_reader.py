@@ -66,7 +66,8 @@ class RecordReader(TableReader):
         return f"{own}, {VALUE_KIND.name} AS {ROW_KIND_COLUMN}"
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
-        """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold_records`."""
+        """The fold of the records of each key: a retraction while all of them are, as in
+        `mergetree.merge.fold_records`."""
         engine = self._schema.merge_engine
         rows = self._in_positions(rows)
         if engine.removes_on_delete:
