@@ -294,7 +294,7 @@ def test_a_text_that_is_no_unicode_is_bad_by_itself():
     assert found.rows.column("id").to_pylist() == [0, 1, 2, 3, 4, 6, 7, 8]
 
 
-def test_what_a_log_publishes_is_read_again():
+def test_published_rows_are_read_again():
     values = {
         "id": pa.array([1, 2], pa.int32()),
         "f": pa.array([0.1, float("inf")]),

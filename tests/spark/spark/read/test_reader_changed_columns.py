@@ -127,7 +127,7 @@ def test_a_value_that_cannot_be_cast(spark, changed):
         compact(table)
 
 
-def test_where_no_cast_leads(spark, changed):
+def test_a_change_without_a_cast_is_refused_by_each_reader(spark, changed):
     table = retyped(changed, "DATE")
     before = table.latest_snapshot()
     for verb in (lambda: read(table), lambda: read_table(spark, table).count(), lambda: compact(table)):

@@ -71,7 +71,7 @@ def by_id(store):
 BEFORE = {i: (DAYS[i // 10], 0) for i in range(60)}
 
 
-def test_what_the_source_has(days):
+def test_files_without_keys_of_the_source_are_not_read(days):
     mend = damage(days, "adf")
     result = days.execute(
         "MERGE INTO t USING (SELECT * FROM VALUES ('b', 12), ('c', 25), ('c', 99) AS x(day, id)) s"

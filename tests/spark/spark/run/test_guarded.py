@@ -171,7 +171,7 @@ HINTS = [
 
 
 @pytest.mark.parametrize(("text", "hint"), HINTS)
-def test_what_to_write_instead(store, text, hint):
+def test_the_hint_says_which_statement_to_write_instead(store, text, hint):
     with pytest.raises((ParseError, SqlError)) as caught:
         store.sql(text)
     assert hint in caught.value.hint

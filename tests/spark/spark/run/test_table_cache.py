@@ -46,7 +46,7 @@ def test_a_write_replaces_the_kept_rows(cached):
     assert ids(cached) == [2, 3]
 
 
-def test_what_cannot_be_cached(cached):
+def test_views_and_unknown_levels_are_not_cached(cached):
     cached.sql("CREATE VIEW w AS SELECT * FROM t")
     with pytest.raises(SqlError, match="is a view"):
         cached.sql("CACHE TABLE w")

@@ -92,7 +92,7 @@ def test_an_empty_table(store):
     assert store.table("e").latest_snapshot() is None
 
 
-def test_how_long_it_is_kept(t):
+def test_statistics_stay_until_the_next_analyze(t):
     table = t.table("t")
     t.execute("ANALYZE TABLE t COMPUTE STATISTICS")
     first = table.latest_snapshot().statistics

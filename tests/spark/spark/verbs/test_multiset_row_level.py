@@ -297,7 +297,7 @@ def test_tables_made_of_changes(store):
     assert not store.table("t").schema.merge_engine.rules.is_multiset
 
 
-def test_what_the_catalog_says(multiset):
+def test_the_catalog_shows_the_merge_engine(multiset):
     text = multiset.sql("SHOW CREATE TABLE t").collect()[0][0]
     assert "'merge-engine' = 'tablestore-count'" in text
     multiset.execute(text.replace("`t`", "`copy`", 1))

@@ -148,7 +148,7 @@ def test_deletes_outlive_it_where_rows_come_late(store):
     assert rows(store, "SELECT * FROM g") == [(1, 20, None, 1), (2, 1, "b", 2), (3, 1, "c", 3), (4, 20, None, 0)]
 
 
-def test_what_hides_a_row_is_rewritten_as_no_removal(store):
+def test_a_record_that_hides_a_row_is_not_rewritten_as_a_removal(store):
     """Where a -D of a sequence group removes rows, keys of which all was taken back stay what they are without a
     rewrite."""
     columns = {"id": 1, "changed": 1, "v": "a", "paid_at": 1, "price": 20}

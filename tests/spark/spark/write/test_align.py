@@ -51,7 +51,7 @@ def test_column_list_and_static_values(spark):
         ("SELECT 1", {"columns": ["p"], "static": {"p": "'s'"}}, "twice"),
     ],
 )
-def test_what_does_not_fit(spark, query, arguments, words):
+def test_columns_that_do_not_fit_are_refused(spark, query, arguments, words):
     with pytest.raises(SchemaError, match=words):
         align(spark.sql(query), SCHEMA, **arguments)
 

@@ -37,7 +37,7 @@ def ids(frame):
     return sorted(row.id for row in frame.collect())
 
 
-def test_what_is_set(store):
+def test_settings_below_a_prefix_are_read(store):
     with setting(store, a="1", b__c="x -> y"):
         assert settings_below(store.spark, "spark.paimon.") == {"a": "1", "b.c": "x -> y"}
     assert settings_below(store.spark, "spark.paimon.") == {}

@@ -42,7 +42,7 @@ def test_if_not_exists_takes_what_came_meanwhile(raced):
     assert raced.sql("select * from t").collect() == []
 
 
-def test_what_was_staged_is_removed(raced):
+def test_the_staged_folder_is_removed(raced):
     raced.sql("create or replace table t as select 1 as id")
     directory = raced.table("t").path.rpartition("/")[0]
     assert [one.name for one in raced.catalog.io.list(directory)] == ["t"]

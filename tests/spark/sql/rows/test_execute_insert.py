@@ -130,7 +130,7 @@ def test_overwrite_statically(store):
         ("false", "dynamic", "PARTITION (hr = 2)", {1, 3, 9}),
     ],
 )
-def test_which_partitions_are_overwritten(sales, option, mode, clause, left):
+def test_the_named_or_written_partitions_are_overwritten(sales, option, mode, clause, left):
     """Row 9 goes to the partition of row 2; row 4 is in another one with the same hour."""
     sales.execute("INSERT INTO sales VALUES (4, 'd', '2024-01-03', 2)")
     if option:

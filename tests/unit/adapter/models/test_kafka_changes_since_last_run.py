@@ -100,7 +100,7 @@ def test_rows_that_come_from_elsewhere(asked, positions, message):
         (at(4, 5, name="kafka:orders@C2"), "another cluster"),
     ],
 )
-def test_what_is_lost(asked, positions, reason):
+def test_lost_positions_are_found_with_their_reason(asked, positions, reason):
     found = ModelTopics(None).lost(MODEL, [TOPIC], positions)
     assert reason in found
     assert bool(found) == bool(reason)

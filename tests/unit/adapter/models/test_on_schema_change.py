@@ -89,7 +89,7 @@ def model(*listed):
          [Rename(("l", "element", "x"), "y")]),
     ],
 )  # fmt: skip
-def test_what_is_renamed(column, target, expected):
+def test_renames_are_found(column, target, expected):
     assert list(renames(model(column), target)) == expected
 
 

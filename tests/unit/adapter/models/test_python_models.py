@@ -31,6 +31,6 @@ def test_whatever_is_arrow_becomes_a_frame(made):
     assert as_frame(Session(), made, "m").equals(TABLE)
 
 
-def test_what_is_no_frame_is_refused():
+def test_a_result_that_is_no_frame_is_refused():
     with pytest.raises(DbtRuntimeError, match="'m' returned list"):
         as_frame(Session(), [1], "m")

@@ -31,7 +31,7 @@ def array(numbers):
 
 
 @given(NUMBERS, NUMBERS)
-def test_how_often_numbers_are_equal(numbers, others):
+def test_equal_numbers_are_counted(numbers, others):
     counts = Counter(others)
     assert how_often_in(array(numbers), array(others)).tolist() == [counts[one] for one in numbers]
     assert how_often_before(array(numbers)).tolist() == [numbers[:at].count(one) for at, one in enumerate(numbers)]

@@ -36,7 +36,7 @@ def test_each_step_rounds_to_the_scale(kind, shares):
     assert found.to_pylist() == [product]
 
 
-def test_what_does_not_fit():
+def test_a_product_that_does_not_fit_is_an_error():
     factors = pa.array([Decimal(10**20), Decimal(10**18)], pa.decimal128(38, 0))
     with pytest.raises(ExecutionError, match="product of column 'v' does not fit its type"):
         fold_values(FOLD, factors, Groups(np.array([0]), 2))

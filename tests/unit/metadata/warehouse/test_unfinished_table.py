@@ -30,16 +30,16 @@ RECORD = BuildRecord("b", "default", "tä", Process("here", 1, 2), "u", 1, 8 * M
         (None, 1, 9 * MINUTE, False),  # a heartbeat of another clock, before the start
     ],
 )
-def test_when_an_owner_counts_as_dead(running, seen, now, abandoned):
+def test_an_owner_is_dead_if_it_neither_runs_nor_was_seen(running, seen, now, abandoned):
     assert RECORD.is_abandoned(running, seen, now) is abandoned
 
 
-def test_what_is_stored_is_what_is_read():
+def test_a_stored_record_is_read():
     assert json.loads(RECORD.to_json())["owner"] == {"machine": "here", "number": 1, "started": 2}
     assert BuildRecord.from_json(RECORD.to_json()) == RECORD
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "{", '{"owner": {}}', '{"owner": {"machine": "m"}, "more": 1}'])
-def test_what_is_no_record(text):
+def test_text_that_is_no_record_is_refused(text):
     with pytest.raises((ValueError, KeyError, TypeError)):
         BuildRecord.from_json(text.encode())

@@ -80,7 +80,7 @@ def test_signed_files(tmp_path):
     assert isinstance(planned(table, 0), AllRows)
 
 
-def test_where_commits_have_expired_the_states_are_compared(tmp_path):
+def test_states_are_compared_if_commits_have_expired(tmp_path):
     table = keyed_table(tmp_path, {"bucket": "1"})
     write(table, rows(range(3)))
     table.create_tag("first")
@@ -110,7 +110,7 @@ def test_bounds(tmp_path):
         table.changes(1, 0)
 
 
-def test_what_a_predicate_says_of_some_columns():
+def test_the_part_of_a_predicate_about_some_columns_is_found():
     key, other = Compare("ID", "=", 1), Compare("v", ">", 2)
     assert only_on(And((key, other)), {"id"}) == key
     assert only_on(Or((key, other)), {"id"}) is None

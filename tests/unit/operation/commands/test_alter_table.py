@@ -46,7 +46,7 @@ def test_a_column_becomes_not_null_when_no_row_has_a_null(tmp_path, keys):
     check_invariants(strict)
 
 
-def test_who_began_before_conflicts_and_who_comes_first_is_checked(tmp_path):
+def test_an_earlier_write_conflicts_and_a_committed_one_is_checked(tmp_path):
     early = make_table(tmp_path, COLUMNS)
     write(early, [{"id": 1, "v": 1}])
     late = reload(early)

@@ -59,7 +59,7 @@ def test_a_compaction_leaves_a_folder_where_it_is(table):
     check_invariants(reload(table))
 
 
-def test_who_began_before_conflicts(tmp_path):
+def test_an_earlier_write_conflicts(tmp_path):
     before = make_table(tmp_path, COLUMNS, (), ["dt"])
     write(before, [row("a", 1, 1)])
     before.alter(AddPartitionField("hr"))

@@ -115,7 +115,7 @@ def test_the_answer_of_the_commit_is_lost(sums, tmp_path, monkeypatch, when):
         ({"commit_user": "", "commit_identifier": 1}, "empty"),
     ],
 )
-def test_what_is_no_identity(sums, identity, words):
+def test_wrong_identities_are_refused(sums, identity, words):
     with pytest.raises(CommitIdentityError, match=words):
         sums.write(batch(), **identity)
     assert sums.latest_snapshot() is None

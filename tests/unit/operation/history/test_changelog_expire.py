@@ -74,7 +74,7 @@ def test_they_outlive_their_snapshots_and_expire(table):
         table.changes(1)
 
 
-def test_what_is_kept_is_a_copy_of_the_snapshot(table):
+def test_a_kept_changelog_is_a_copy_of_its_snapshot(table):
     first = written(table, 0)
     written(table, 1)
     folder = Path(table.path, "changelog")

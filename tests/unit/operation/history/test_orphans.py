@@ -70,7 +70,7 @@ def test_orphans_of_a_table_whose_metadata_is_missing_stay(table):
 
 
 @pytest.mark.parametrize("directory", ["branch/branch-b", "changelog"])
-def test_what_other_programs_keep_stops_both(table, directory):
+def test_folders_of_other_programs_stop_both(table, directory):
     for n in range(3):
         write(table, [row(n, n)])
     os.makedirs(f"{table.path}/{directory}")

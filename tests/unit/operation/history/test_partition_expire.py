@@ -67,7 +67,7 @@ def test_not_more_than_the_limit_at_once_the_oldest_first(table):
     assert expire_partitions(table.state, retention(1, limit=1), NOW_MILLIS) == ["dt=2024-01-29"]
 
 
-def test_what_has_no_time_stays(table):
+def test_partitions_without_a_time_stay(table):
     write(table, [{"dt": "unknown", "id": 1}])
     assert expire_partitions(table.state, retention(0), NOW_MILLIS + DAY, strict=True)
     assert days_of(table) == ["unknown"]

@@ -98,7 +98,7 @@ def test_files_that_are_still_live_are_not_copied(table):
 
 
 @pytest.mark.parametrize("to", [1, 2, 3, 4])
-def test_what_came_back_outlives_expiration(table, to):
+def test_restored_files_outlive_expiration(table, to):
     """A file that left the table never comes back under its name, or expiration would take it away."""
     fill(table)
     wanted = sorted(map(str, read(table, snapshot=table.snapshot(to))))
@@ -128,7 +128,7 @@ def test_back_to_a_tag_whose_snapshot_has_expired(table):
     assert data_files(table) == live_paths(table)
 
 
-def test_what_is_not_there(table):
+def test_missing_snapshots_are_refused(table):
     with pytest.raises(SnapshotNotFound, match="no snapshots yet"):
         table.roll_back(1)
     write(table, [row(1, 1)])
@@ -239,7 +239,7 @@ def test_a_compaction_meanwhile_makes_it_start_over(table):
     assert live_paths(table) <= data_files(table)
 
 
-def test_what_expires_meanwhile_is_said(table):
+def test_a_snapshot_that_expires_meanwhile_is_refused(table):
     write(table, [row(1, 1)])
     write(table, [row(1, 2)])
     compact(table)

@@ -48,7 +48,7 @@ from tablestore_engine.storage.stores import manifest_store
         (Retention(30, 100, 0, 50), 10_000, 1),
     ],
 )
-def test_which_snapshots_stay(retention, now, end):
+def test_snapshots_stay_by_age_and_number(retention, now, end):
     """Snapshots 1 to 20, committed at 100, 200, …: each is superseded when the next one comes."""
     assert end_of_expired(1, 20, lambda one: one * 100, now, retention) == end
 
@@ -194,7 +194,7 @@ def test_a_replaced_table_leaves_its_files_to_expiration(table):
 
 
 @pytest.mark.parametrize("external", [None, "", "file:", "file://"])
-def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
+def test_extra_files_are_removed_with_their_data_file(table, tmp_path, external):
     """Other programs keep indexes next to a data file, in whichever folder it is."""
     write(table, [row(1, 1)])
     (entry,) = table.live_files()

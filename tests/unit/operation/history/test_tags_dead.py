@@ -157,7 +157,7 @@ def written(table, v):
     return table.write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([v], pa.int32())}))
 
 
-def test_what_stops_expiration_is_reported_once(tmp_path, caplog):
+def test_an_obstacle_of_expiration_is_reported_once(tmp_path, caplog):
     options = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
     table = keyed_table(tmp_path, options)
     for v in range(3):

@@ -53,7 +53,7 @@ def test_a_statement_may_not_be_published(tmp_path, topic):
     assert topic.take() == [(2, [("c", 2, 2)])]
 
 
-def test_what_was_not_published_comes_with_the_next_commit_in_order(tmp_path, topic, caplog):
+def test_unpublished_commits_come_first_with_the_next_one(tmp_path, topic, caplog):
     options = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1", "snapshot.time-retained": "1 ms"}
     table = keyed_table(tmp_path, {**KAFKA, **options})
     table.write(keyed_arrow(1, 1))

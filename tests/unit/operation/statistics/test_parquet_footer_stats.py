@@ -104,7 +104,7 @@ def test_cut_bounds_are_bounds(texts):
         assert all(found.minimum <= t <= found.maximum for t in present)
 
 
-def test_which_leaves_keep_statistics():
+def test_leaves_with_bounds_keep_statistics():
     schema = pa.schema(
         {
             "a": pa.int32(),

@@ -203,7 +203,7 @@ def test_a_consumer_keeps_what_it_needs_and_goes_on_there(tmp_path):
         assert planner.begin(StreamOptions(consumer="half")).whole, "in the middle of a snapshot's rows"
 
 
-def test_what_is_lost_is_said(tmp_path):
+def test_lost_snapshots_are_named(tmp_path):
     table = keyed_table(tmp_path)
     for number in range(3):
         write(table, rows([number]))

@@ -58,7 +58,7 @@ def test_a_commit_that_failed_leaves_nothing_and_looks_for_nothing(table):
     assert len(read(table)) == 9
 
 
-def test_what_a_snapshot_may_name_stays(table):
+def test_files_that_a_snapshot_may_name_stay(table):
     job = new_job(table)
     result = write_files(job, rows(1, "d"))
     made = {index_path(table.paths, table.schema, one) for one in result.index}

@@ -54,7 +54,7 @@ def commit(table, result):
     ],
     ids=["room", "one is full", "two are full", "the largest go first", "full ones and the largest", "equals"],
 )
-def test_which_buffers_are_spilled(sizes, spilled):
+def test_the_largest_buffers_are_spilled(sizes, spilled):
     assert to_spill(sizes, BufferSizes(bucket=100, total=200)) == spilled
 
 

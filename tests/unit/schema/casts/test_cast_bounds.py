@@ -104,7 +104,7 @@ def test_skipping_keeps_every_row(case, data):
         ("TIMESTAMP(6)", LTZ, "UTC"),
     ],
 )
-def test_where_order_is_kept(past, current, zone):
+def test_casts_that_keep_the_order(past, current, zone):
     assert keeps_order(parse_type(past), parse_type(current), zone)
 
 
@@ -121,5 +121,5 @@ def test_where_order_is_kept(past, current, zone):
         ("BOOLEAN", "STRING", "UTC"),
     ],
 )
-def test_where_it_is_not(past, current, zone):
+def test_casts_that_change_the_order(past, current, zone):
     assert not keeps_order(parse_type(past), parse_type(current), zone)

@@ -61,7 +61,7 @@ LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
         (LTZ, "BIGINT"),
     ],
 )
-def test_what_is_cast(past, current):
+def test_lossy_changes_are_readable(past, current):
     assert not is_lossless(parse_type(past), parse_type(current))
     check_readable("c", parse_type(past), parse_type(current))
 
@@ -78,12 +78,12 @@ def test_what_is_cast(past, current):
         ("BOOLEAN", "DATE"),
     ],
 )
-def test_where_no_cast_leads(past, current):
+def test_changes_without_a_cast_are_refused(past, current):
     with pytest.raises(UnsupportedTypeError, match=r"'c' has files in which it is .*: Spark has no such cast"):
         check_readable("c", parse_type(past), parse_type(current))
 
 
-def test_which_casts_may_fail():
+def test_casts_that_may_fail_are_known():
     always = (("INT", "STRING"), ("BIGINT", "FLOAT"), ("TIMESTAMP(6)", "DATE"), ("BOOLEAN", "INT"), (LTZ, "BIGINT"))
     for past, current in always:
         assert never_fails(parse_type(past), parse_type(current))

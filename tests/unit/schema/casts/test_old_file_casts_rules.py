@@ -101,7 +101,7 @@ def test_nested_types():
         check_retype("c", text, past, CastMode.EXPLICIT_NULL)
 
 
-def test_what_depends_on_a_time_zone():
+def test_casts_of_instants_depend_on_the_time_zone():
     instant, plain, text = (parse_type(one) for one in (LTZ, "TIMESTAMP(6)", "STRING"))
     for other in (plain, text, parse_type("DATE")):
         assert depends_on_zone(instant, other)

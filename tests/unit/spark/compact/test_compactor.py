@@ -61,7 +61,7 @@ def test_a_compaction_is_known_by_its_user(tmp_path, prefix, user):
     ],
     ids=str,
 )
-def test_what_is_due_after_a_write(tmp_path, options, compacts):
+def test_a_write_compacts_when_due(tmp_path, options, compacts):
     table = table_of(tmp_path, **options)
     snapshot = compact_after_write(table, written_buckets(table))
     assert (snapshot is not None) is compacts

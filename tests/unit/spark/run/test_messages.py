@@ -18,7 +18,7 @@ from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_
         ("reason. SQLSTATE: 42703", None),
     ],
 )
-def test_what_follows_the_reason_is_removed(text, position):
+def test_text_after_the_reason_is_removed(text, position):
     found = reason_and_position(text)
     assert found.reason == "reason. SQLSTATE: 42703"
     assert found.position == position

@@ -33,7 +33,7 @@ def test_while_it_runs_nothing_is_compiled():
     assert session.settings == {}
 
 
-def test_what_is_not_small_is_compiled():
+def test_larger_statements_are_compiled():
     session = Session()
     with uncompiled(session, small=False):
         assert session.settings == {}
@@ -58,7 +58,7 @@ def test_the_last_of_several_statements_puts_the_setting_back():
     assert session.settings == {}
 
 
-def test_what_is_not_small_is_compiled_while_small_statements_run():
+def test_larger_statements_are_compiled_while_small_ones_run():
     session = Session()
     with uncompiled(session, small=True):
         with uncompiled(session, small=False):

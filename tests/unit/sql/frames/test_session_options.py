@@ -52,7 +52,7 @@ def test_a_setting_that_is_no_option_is_refused_by_name(setting, hint):
         assert hint in str(caught.value)
 
 
-def test_what_the_query_says_wins():
+def test_options_of_the_query_win():
     session = {"scan.snapshot-id": "3", "file.compression": "gzip"}
     plain = referring(TableReference("db", "t"), session)
     assert plain.time_travel == TimeTravel(version_sql="'3'")
@@ -65,7 +65,7 @@ def test_what_the_query_says_wins():
     assert referring(changes, {"incremental-between": "1,2", **session}).options == (("file.compression", "gzip"),)
 
 
-def test_how_a_range_is_read():
+def test_a_scan_mode_is_kept_for_ranges_only():
     mode = {"incremental-between-scan-mode": "diff"}
     assert referring(TableReference("db", "t"), mode).options == (), "for those that ask for a range"
     both = {**mode, "incremental-between": "1,2"}

@@ -153,7 +153,7 @@ test_statements = parsing_test([*SCHEMAS, *OTHERS])
 
 
 @pytest.mark.parametrize("text", PASSED)
-def test_what_is_spark_s_passes_untouched(text: str) -> None:
+def test_statements_of_spark_pass_untouched(text: str) -> None:
     assert parse(text) == PassThrough(sql=text)
 
 

@@ -109,12 +109,12 @@ def test_the_clauses_of_each_select(query, clauses):
         ("select transform(a) using 'x' from t", {"opaque"}),
     ],
 )
-def test_what_forbids_to_derive_predicates(query, said):
+def test_grouped_limited_and_opaque_queries_are_known(query, said):
     (select,) = scanned(query)[0].root.selects
     assert {one for one in ("grouped", "limited", "opaque") if getattr(select, one)} == said
 
 
-def test_who_reads_a_common_table_expression():
+def test_readers_of_a_common_table_expression_are_known():
     structure, _ = scanned("with c (x) as (select 1) select * from c a join C on true where x in (select x from c)")
     first, second = structure.root.selects[0].relations
     assert first.cte is second.cte

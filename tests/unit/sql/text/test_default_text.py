@@ -35,7 +35,7 @@ def test_the_text_that_is_kept(kind, sql, text):
     ("kind", "sql", "error"),
     [("int", "'x'", SchemaError), ("tinyint", "300", SchemaError), ("int", "(SELECT 1)", SqlError)],
 )
-def test_what_is_refused(kind, sql, error):
+def test_wrong_defaults_are_refused(kind, sql, error):
     with pytest.raises(error, match="'c'"):
         default_text("c", parse_sql_type(kind, "c"), sql)
 

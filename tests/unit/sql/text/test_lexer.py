@@ -82,7 +82,7 @@ def test_kinds_and_names() -> None:
 
 
 @pytest.mark.parametrize("text", ["a 'b", 'a "b', "a `b", "a /* b", "a /* /* b */"])
-def test_what_never_ends_is_one_bad_token(text: str) -> None:
+def test_unterminated_text_is_one_bad_token(text: str) -> None:
     assert [token.kind for token in tokenize(text)] == [WORD, BAD, END]
 
 

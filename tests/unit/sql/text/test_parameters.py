@@ -81,6 +81,6 @@ def test_literals(value, literal):
     assert with_parameters("?", [value]) == literal
 
 
-def test_what_has_no_literal():
+def test_a_value_without_a_literal_is_refused():
     with pytest.raises(SqlError, match=r"parameter xs has a value of the type list.*array\(:a, :b\)"):
         with_parameters("select :xs", {"xs": [1]})

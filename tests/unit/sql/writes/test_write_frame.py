@@ -48,6 +48,6 @@ def test_a_write_loads_the_table_once_and_asks_the_frame_once(send):
 
 
 @pytest.mark.parametrize(("rows", "message"), [(Frame(streams=True), "is a stream"), ([1], "this is a list")])
-def test_what_is_no_table_of_rows_is_refused(send, rows, message):
+def test_values_that_are_no_table_are_refused(send, rows, message):
     with pytest.raises(SchemaError, match=message):
         send(rows)

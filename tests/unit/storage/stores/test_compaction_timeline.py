@@ -71,7 +71,7 @@ def test_a_plan_from_request_to_completion(timeline, tmp_path):
     ]
 
 
-def test_what_is_completed_was_not_cancelled(timeline):
+def test_a_completed_plan_was_not_cancelled(timeline):
     """An attempt that lost its lease may think the plan void, when another one has just committed it."""
     timeline.request(plan(1))
     timeline.finish(plan(1).instant, Outcome(PlanState.CANCELLED, 3, message="void"))
