@@ -23,6 +23,11 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import (
+    IndexChange,
+    next_index,
+    restored_index,
+)
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
     Change,
@@ -36,11 +41,6 @@ from tablestore_engine.operation.commit.conflicts import (
 )
 from tablestore_engine.operation.commit.consumed import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
-from tablestore_engine.operation.commit.index_commit import (
-    IndexChange,
-    next_index,
-    restored_index,
-)
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
 from tablestore_engine.operation.commit.read_conflicts import check_index, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore import entries_to_restore

@@ -25,10 +25,10 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.consumed import carried
 from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.commit.replace import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.entry_paths import EntryPaths

@@ -1,5 +1,4 @@
-"""The plan of a write, before it sees rows: intent, job, sequence number, and the buckets of keys.
+"""The plan of a write, before it sees rows: its intent, its job and its sequence number.
 
-`bucket_filling` decides which bucket a new key gets, `dynamic_bucket` keeps the index from keys to buckets. Knows
-`commit` and what lies below it.
+Knows `commit`, `dynamic_buckets` and what lies below them.
 """

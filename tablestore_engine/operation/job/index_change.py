@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.operation.commit.index_commit import IndexChange
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.operation.commit.index_commit import as_file
+from tablestore_engine.operation.commit.bucket_index_commit import as_file
+from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buckets
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.job.dynamic_bucket import dynamic_buckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob
 

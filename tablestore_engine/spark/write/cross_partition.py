@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, without_ignored
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.job.dynamic_bucket import fill_rule
+from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
 from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.operation.job.bucket_filling import MOST_BUCKETS, FillRule, evenly, shares
+from tablestore_engine.operation.dynamic_buckets.bucket_filling import MOST_BUCKETS, FillRule, evenly, shares
 
 TEN = FillRule(target_rows=10)
 
