@@ -25,7 +25,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
-from tablestore_engine.operation.job.index_change import index_change
+from tablestore_engine.operation.job.bucket_index_change import index_change
 from tablestore_engine.operation.write.write_buffer import BufferSizes
 
 WRITES = ("write", "buffer", "begin", "overtaken")
