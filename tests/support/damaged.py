@@ -15,8 +15,8 @@ from tablestore_engine.operation.changelog.change_plan import changelog_plan
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.storage.stores import manifest_store
 from tablestore_engine.storage.stores.consumer_store import set_consumer
 

@@ -19,7 +19,7 @@ from tablestore_engine.operation.dynamic_buckets.bucket_index import (
     key_hashes,
     repaired,
 )
-from tablestore_engine.operation.job.write_job import WriteJob
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Positions = np.ndarray[Any, np.dtype[np.int64]]

@@ -28,7 +28,6 @@ from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.bucket_index import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
 from tablestore_engine.operation.write.cross_partition_routing import (
@@ -40,6 +39,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import RowKindError, SchemaError
 from tablestore_engine.mergetree.arrow_kernels.nested_leaves import with_leaves
 from tablestore_engine.mergetree.arrow_kernels.row_ids import same_floats
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
     KINDS_HINT,

@@ -11,8 +11,8 @@ from functools import cached_property, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
     KINDS_HINT,

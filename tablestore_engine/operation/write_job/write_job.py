@@ -19,7 +19,7 @@ from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.dynamic_buckets.bucket_index import DynamicBuckets
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 

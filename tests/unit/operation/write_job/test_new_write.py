@@ -10,7 +10,7 @@ import pytest
 from support.tables import make_table, write
 
 from tablestore_engine.mergetree.merge.sequence_layers import MOST_LAYERS
-from tablestore_engine.operation.job.new_write import new_job, new_sequence_number
+from tablestore_engine.operation.write_job.new_write import new_job, new_sequence_number
 
 AHEAD = (time.time_ns() // 1000 + 10**12) << 10  # some days from now
 
@@ -31,7 +31,7 @@ def test_processes_that_are_behind_do_not_tie(tmp_path, monkeypatch):
     write(table, [{"id": 1}], job=_numbered(new_job(table.write_target(), []), 2 * AHEAD))
     live, found = table.live_files(), set()
     for _ in range(20):
-        monkeypatch.setattr("tablestore_engine.operation.job.new_write._last_number", 0)
+        monkeypatch.setattr("tablestore_engine.operation.write_job.new_write._last_number", 0)
         found.add(new_sequence_number(live))
     assert len(found) > 1
 

@@ -12,8 +12,8 @@ from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.commit.bucket_index_commit import as_file
 from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buckets
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.job.write_job import WriteJob
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteJob
 
 _clock_lock = threading.Lock()
 _last_number = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
-from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
+from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 
 
 def index_change(job: WriteJob, result: WriteResult) -> IndexChange | None:
