@@ -1,7 +1,7 @@
 """Creating, replacing and deleting tags, and the files that tags keep.
 
 Invariant: a file that only a tag names is removed after the tag, never before. If a process is killed in between, every
-remaining tag is complete or dead (`operation.history.history`), and unneeded files are orphans
+remaining tag is complete or dead (`operation.history.dead_tags`), and unneeded files are orphans
 (`operation.history.orphans`).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from tablestore_engine.errors import SnapshotNotFound, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.history.history import is_dead
+from tablestore_engine.operation.history.dead_tags import is_dead
 from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.storage.stores.success_file import mark_success
