@@ -18,7 +18,8 @@ from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commands.table_commands import drop_partitions
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.history.tag_expire import expire_tags
+from tablestore_engine.operation.history.tags import replace_tag
 from tablestore_engine.storage.stores import manifest_store
 
 ROWS = st.lists(

@@ -23,7 +23,7 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import expire_when_due
 from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
-from tablestore_engine.operation.history.tags import expire_tags
+from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.stores.consumer_store import expire_consumers

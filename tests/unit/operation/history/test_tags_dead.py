@@ -16,7 +16,8 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageErr
 from tablestore_engine.metadata.tag import Lifetime, tag_of
 from tablestore_engine.operation.commands import after_commit
 from tablestore_engine.operation.history.dead_tags import is_dead
-from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.history.tag_expire import expire_tags
+from tablestore_engine.operation.history.tags import replace_tag
 from tablestore_engine.storage.stores import manifest_store
 
 OPTIONS = {"bucket": "1", "write-only": "true"}
