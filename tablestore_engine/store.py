@@ -139,12 +139,12 @@ class TableStore(StoreSession):
     def _checked(self, statement: Statement, context: CatalogContext) -> Statement:
         """The statement, with the expressions in definitions of columns checked by Spark."""
         if any(one.computed_sql is not None for one in declared_columns(statement)):
-            from tablestore_engine.sql.rows.column_expressions import with_computed_types
+            from tablestore_engine.sql.write_statements.column_expressions import with_computed_types
 
             statement = with_computed_types(statement, context, lambda: self.spark)
         fields = declared_expressions(statement, context)
         if fields:
-            from tablestore_engine.sql.rows.column_expressions import check_defaults
+            from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
         return statement
@@ -153,13 +153,13 @@ class TableStore(StoreSession):
         """The texts of the statements that a statement consists of."""
         if isinstance(statement, Script):
             return statement.statements
-        from tablestore_engine.sql.rows.immediate import immediate_text
+        from tablestore_engine.sql.write_statements.immediate import immediate_text
 
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.rows.row_context import RowContext
+        from tablestore_engine.sql.write_statements.row_context import RowContext
 
         context = RowContext(
             catalog=self.catalog,

@@ -2,5 +2,5 @@
 
 ``parse`` decides what a text asks for, ``structure`` finds the tables that a query names, ``query`` binds them. All
 three are pure: they know no files, no catalog and no Spark. ``frames`` makes DataFrames of queries. ``catalog``,
-``rows``, ``row_level``, ``functions`` and ``procedures`` execute statements; ``execute`` chooses among them.
+``write_statements``, ``row_level``, ``functions`` and ``procedures`` execute statements; ``execute`` chooses among them.
 """

@@ -46,16 +46,6 @@ from tablestore_engine.sql.row_level.former_partitions import (
 )
 from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
-from tablestore_engine.sql.rows.execute_analyze import execute_analyze
-from tablestore_engine.sql.rows.execute_create_as import execute_create_as
-from tablestore_engine.sql.rows.execute_insert import execute_insert
-from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.row_context import (
-    RowContext,
-    was_sent_before,
-    with_dynamic_options,
-    with_session_identity,
-)
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -78,6 +68,16 @@ from tablestore_engine.sql.statements.table import (
     UncacheTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
+from tablestore_engine.sql.write_statements.execute_insert import execute_insert
+from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
+from tablestore_engine.sql.write_statements.row_context import (
+    RowContext,
+    was_sent_before,
+    with_dynamic_options,
+    with_session_identity,
+)
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

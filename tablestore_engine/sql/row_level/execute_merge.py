@@ -40,10 +40,10 @@ from tablestore_engine.sql.row_level.row_level_target import (
     check_engine,
     unread_target_of,
 )
-from tablestore_engine.sql.rows.merge_schema import merged
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.text.default_text import is_default
+from tablestore_engine.sql.write_statements.merge_schema import merged
+from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tablestore_engine.spark.verbs.rewrite import add_primary_key, rescale
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.execute_create_as import BYTES_PER_BUCKET, MAX_DEFAULT_BUCKETS
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable
+from tablestore_engine.sql.write_statements.execute_create_as import BYTES_PER_BUCKET, MAX_DEFAULT_BUCKETS
+from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
 
 
 def execute_cluster(statement: ClusterTable, context: RowContext) -> StatementResult:

@@ -17,8 +17,8 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.layout import AnalyzeTable
+from tablestore_engine.sql.write_statements.row_context import RowContext
 from tablestore_engine.table import Table
 
 

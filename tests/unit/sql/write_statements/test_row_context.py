@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 from support.tables import make_table
 
-from tablestore_engine.sql.rows import row_context
-from tablestore_engine.sql.rows.row_context import RowContext, with_dynamic_options
 from tablestore_engine.sql.statements.row import Delete
 from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.write_statements import row_context
+from tablestore_engine.sql.write_statements.row_context import RowContext, with_dynamic_options
 
 
 def test_the_settings_of_the_session_are_fetched_once(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound, TableStoreError
-from tablestore_engine.sql.rows import execute_create_as
+from tablestore_engine.sql.write_statements import execute_create_as
 
 pytestmark = pytest.mark.spark
 
