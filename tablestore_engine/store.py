@@ -266,7 +266,7 @@ class TableStore(StoreSession):
             ConflictError: others changed the table at every attempt.
         """
         from tablestore_engine.operation.commit.identity import chosen_identity
-        from tablestore_engine.sql.writes.write_frame import write_in_session
+        from tablestore_engine.sql.dataframe_writes.write_frame import write_in_session
 
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
@@ -314,7 +314,7 @@ class TableStore(StoreSession):
             OptionError: no checkpoint location, or an output mode that the table cannot take.
             SchemaError: no streaming DataFrame, or columns that do not fit.
         """
-        from tablestore_engine.sql.writes.write_stream import StreamWrite, start_stream
+        from tablestore_engine.sql.dataframe_writes.write_stream import StreamWrite, start_stream
 
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
         stream = StreamWrite(self.catalog, self.table(name).identifier, output_mode.lower(), texts)

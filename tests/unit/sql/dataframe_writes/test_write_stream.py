@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tablestore_engine.sql.writes.write_stream import absolute_location
+from tablestore_engine.sql.dataframe_writes.write_stream import absolute_location
 
 
 def test_a_relative_location_is_in_the_working_folder_of_now(tmp_path, monkeypatch):

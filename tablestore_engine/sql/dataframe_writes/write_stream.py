@@ -22,7 +22,7 @@ from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.guarded import guarded
-from tablestore_engine.sql.writes.write_frame import check_complete, check_frame, write_frame
+from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
