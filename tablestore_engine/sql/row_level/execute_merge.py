@@ -21,7 +21,7 @@ from tablestore_engine.spark.read.source_bounds import (
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
-from tablestore_engine.sql.frames.frames import Frames
+from tablestore_engine.sql.query_frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values

@@ -36,8 +36,8 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.verbs.row_level import Read, write_changed_rows
-from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
+from tablestore_engine.sql.query_frames.frames import Frames
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
 )
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
-from tablestore_engine.sql.frames.frames import Frames
+from tablestore_engine.sql.query_frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import CommitIdentityError, OptionError
-from tablestore_engine.sql.frames.session_options import (
+from tablestore_engine.sql.query.bind import TableReference
+from tablestore_engine.sql.query_frames.session_options import (
     besides_identity,
     identity_of,
     of_read,
     of_write,
     referring,
 )
-from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.structure.structure import TimeTravel
 
 SETTINGS = {

@@ -27,20 +27,20 @@ from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
-from tablestore_engine.sql.frames.called_functions import CalledFunctions
-from tablestore_engine.sql.frames.nesting import Nesting
-from tablestore_engine.sql.frames.session_options import (
-    of_read,
-    referring,
-    session_options,
-)
-from tablestore_engine.sql.frames.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.frames.time_travel import bound_of, millis_query, snapshot_of
-from tablestore_engine.sql.frames.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with
 from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query.view_columns import references_of_view
+from tablestore_engine.sql.query_frames.called_functions import CalledFunctions
+from tablestore_engine.sql.query_frames.nesting import Nesting
+from tablestore_engine.sql.query_frames.session_options import (
+    of_read,
+    referring,
+    session_options,
+)
+from tablestore_engine.sql.query_frames.table_frames import TableRead, cached_rows
+from tablestore_engine.sql.query_frames.time_travel import bound_of, millis_query, snapshot_of
+from tablestore_engine.sql.query_frames.view_rows import with_view_columns
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.structure.structure import TimeTravel
 from tablestore_engine.sql.text.cursor import Cursor
