@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction, rejects_null
 from tablestore_engine.sql.query.predicate_reader import Facts, read_condition, translate
-from tablestore_engine.sql.structure.structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.query_structure.structure import Cte, Query, Relation, Select, Structure
 from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, tokenize, top_level
 
 Column = tuple[Relation, str]
@@ -30,7 +30,7 @@ Column = tuple[Relation, str]
 def table_predicates(
     structure: Structure, tokens: list[Token], asked: Predicate | None = None
 ) -> list[Predicate | None]:
-    """One predicate, or None, for each of ``structure.tables``. ``asked`` is a predicate on the query's output.
+    """One predicate, or None, for each of ``query_structure.tables``. ``asked`` is a predicate on the query's output.
 
     A query with hundreds of nested levels gets no predicates.
     """

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.sql.structure.from_item import RelationScan
-from tablestore_engine.sql.structure.structure import Cte, DottedName, Query, Relation, Select, Span
+from tablestore_engine.sql.query_structure.from_item import RelationScan
+from tablestore_engine.sql.query_structure.structure import Cte, DottedName, Query, Relation, Select, Span
 from tablestore_engine.sql.text.lexer import BAD, END, WORD
 from tablestore_engine.sql.text.operands import needs_operand
 from tablestore_engine.sql.text.query_hints import names_in_hints

@@ -1,4 +1,4 @@
-"""Finds the tables that a query names: one pass over its tokens, which gives its structure (``structure.py``).
+"""Finds the tables that a query names: one pass over its tokens, which gives its structure (``query_structure.py``).
 
 ``QueryBody`` scans the clauses of a query, ``RelationScan`` one item of a FROM list. The rest of a query is
 expressions, in which only subqueries, table arguments and dotted names are found. Subqueries are queued, so the scan
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablestore_engine.sql.structure.from_item import RelationScan
-from tablestore_engine.sql.structure.query_body import SET_OPERATORS, QueryBody
-from tablestore_engine.sql.structure.structure import Cte, DottedName, Query, Select, Structure
+from tablestore_engine.sql.query_structure.from_item import RelationScan
+from tablestore_engine.sql.query_structure.query_body import SET_OPERATORS, QueryBody
+from tablestore_engine.sql.query_structure.structure import Cte, DottedName, Query, Select, Structure
 from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.sql.structure.structure import Cte, Query, Relation, Select, Structure, TimeTravel
+from tablestore_engine.sql.query_structure.structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.text.cursor import literal_at
 from tablestore_engine.sql.text.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
 from tablestore_engine.sql.text.query_hints import option_hint
