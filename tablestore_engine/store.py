@@ -27,7 +27,7 @@ from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.tokens.parameters import Parameters, with_parameters
 from tablestore_engine.sql.types.type_names import with_spark_types
 from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis

@@ -15,8 +15,8 @@ from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
-from tablestore_engine.sql.text.double_quotes import with_backquotes
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.double_quotes import with_backquotes
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

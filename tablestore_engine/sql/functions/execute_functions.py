@@ -11,7 +11,7 @@ from tablestore_engine.spark.run.session_functions import check_python, is_sessi
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.patterns import matching
+from tablestore_engine.sql.tokens.patterns import matching
 from tablestore_engine.sql.write_statements.row_context import RowContext
 
 

@@ -22,7 +22,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
 
 
 def alter(cursor: Cursor) -> Statement | None:

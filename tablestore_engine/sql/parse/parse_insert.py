@@ -17,10 +17,10 @@ from tablestore_engine.sql.statements.statement import (
     Statement,
     TableName,
 )
-from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import top_level
-from tablestore_engine.sql.text.query_hints import option_hint
+from tablestore_engine.sql.tokens.common_tables import inline_ctes, with_ctes
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import top_level
+from tablestore_engine.sql.tokens.query_hints import option_hint
 
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:

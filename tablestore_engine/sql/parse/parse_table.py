@@ -10,8 +10,8 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
-from tablestore_engine.sql.text.cursor import Cursor, properties
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, behind, behind_type_part, top_level
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 

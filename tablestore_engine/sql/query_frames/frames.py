@@ -43,7 +43,7 @@ from tablestore_engine.sql.query_frames.time_travel import bound_of, millis_quer
 from tablestore_engine.sql.query_frames.view_rows import with_view_columns
 from tablestore_engine.sql.query_structure.structure import TimeTravel
 from tablestore_engine.sql.statements.script import QueriesInside
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
 

@@ -19,7 +19,7 @@ from tablestore_engine.spark.changelog.read_changes import BETWEEN, BETWEEN_TIME
 from tablestore_engine.spark.session.session_settings import settings_below
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.query.scan_options import time_travel_of
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ from typing import Final
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
 from tablestore_engine.sql.query_structure.structure import Cte, DottedName, Query, Relation, Select, Span
-from tablestore_engine.sql.text.lexer import BAD, END, WORD
-from tablestore_engine.sql.text.operands import needs_operand
-from tablestore_engine.sql.text.query_hints import names_in_hints
+from tablestore_engine.sql.tokens.lexer import BAD, END, WORD
+from tablestore_engine.sql.tokens.operands import needs_operand
+from tablestore_engine.sql.tokens.query_hints import names_in_hints
 
 Ctes = Mapping[str, Cte]
 

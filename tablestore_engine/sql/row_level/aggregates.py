@@ -15,7 +15,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query_frames.frames import Frames
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.text.lexer import behind, outside_queries, tokenize
+from tablestore_engine.sql.tokens.lexer import behind, outside_queries, tokenize
 
 Clause = tuple[str, str]
 """The word of a clause, such as SET, and its text."""

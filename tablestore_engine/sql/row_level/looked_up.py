@@ -18,7 +18,7 @@ from tablestore_engine.spark.read.key_rows import MOST_KEYS, few_keys, few_keys_
 from tablestore_engine.spark.read.source_bounds import comparable_columns, is_large
 from tablestore_engine.sql.row_level.memberships import memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 _NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
 """Tokens by which a condition is more than a single comparison."""

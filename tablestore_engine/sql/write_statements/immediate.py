@@ -15,10 +15,10 @@ from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import Query
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.cursor import literal_text
-from tablestore_engine.sql.text.lexer import END, tokenize
-from tablestore_engine.sql.text.parameters import SqlText, with_parameters
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.cursor import literal_text
+from tablestore_engine.sql.tokens.lexer import END, tokenize
+from tablestore_engine.sql.tokens.parameters import SqlText, with_parameters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.sql.query_structure.table_references import scan_query
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 
 def relations(item):

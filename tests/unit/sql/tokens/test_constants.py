@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.text.constants import plain_string
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.constants import plain_string
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 
 @pytest.mark.parametrize(

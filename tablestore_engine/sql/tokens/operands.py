@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tablestore_engine.sql.text.lexer import SYMBOL, Token
+from tablestore_engine.sql.tokens.lexer import SYMBOL, Token
 
 # Without ">", which may close a type: ``x::ARRAY<INT> FROM t``.
 _SIGNS: Final = frozenset(

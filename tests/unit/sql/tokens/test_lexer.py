@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.sql.text.lexer import (
+from tablestore_engine.sql.tokens.lexer import (
     BAD,
     END,
     NUMBER,

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from tablestore_engine.schema.table.predicate import Constant
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, Token
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, Token
 
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP: Final = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.text.double_quotes import with_backquotes
+from tablestore_engine.sql.tokens.double_quotes import with_backquotes
 
 
 @pytest.mark.parametrize(

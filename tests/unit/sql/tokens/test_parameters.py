@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.text.parameters import with_parameters
+from tablestore_engine.sql.tokens.parameters import with_parameters
 
 GIVEN = {"a": 1, "b": "it's ':a' \\ ?", "c": None, "int": 7}
 TEXTS = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import Token, tokenize
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import Token, tokenize
 
 
 def skip_ctes(cursor: Cursor) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.types.sql_literals import literal, quoted_text
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, WORD, Token, tokenize
 
 
 class SqlText(str):

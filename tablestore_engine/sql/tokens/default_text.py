@@ -19,8 +19,8 @@ from tablestore_engine.schema.types.types import (
     DataField,
     DataType,
 )
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.lexer import Token, behind, tokenize, top_level
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.lexer import Token, behind, tokenize, top_level
 
 _NUMBERS: Final = (*INTEGER_ROOTS, "DECIMAL", "FLOAT", "DOUBLE")
 _AFTER_ITEMS: Final = frozenset(

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.text.cursor import Cursor, error_at, properties
-from tablestore_engine.sql.text.lexer import SYMBOL, Token, comments, tokenize
+from tablestore_engine.sql.tokens.cursor import Cursor, error_at, properties
+from tablestore_engine.sql.tokens.lexer import SYMBOL, Token, comments, tokenize
 
 _MARK: Final = "/*+"
 Spans = tuple[tuple[int, int], ...]

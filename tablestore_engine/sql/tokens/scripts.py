@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tablestore_engine.sql.text.lexer import END, Token, behind, tokenize
+from tablestore_engine.sql.tokens.lexer import END, Token, behind, tokenize
 
 TRANSACTION_WORDS: Final = frozenset(["BEGIN", "START", "COMMIT", "ROLLBACK", "END"])
 _TRANSACTION_REST: Final = frozenset(["TRANSACTION", "WORK", "READ", "ONLY", "WRITE"])

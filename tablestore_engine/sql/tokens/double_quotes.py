@@ -7,7 +7,7 @@ character keeps its position, unless a name contains a quote.
 from __future__ import annotations
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.sql.text.lexer import STRING, tokenize
+from tablestore_engine.sql.tokens.lexer import STRING, tokenize
 
 
 def with_backquotes(text: str) -> str:
