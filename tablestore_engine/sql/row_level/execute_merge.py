@@ -11,6 +11,9 @@ from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
+from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
@@ -18,9 +21,6 @@ from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
 from tablestore_engine.spark.read.source_bounds import (
     comparable_columns,
 )
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
-from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
 from tablestore_engine.sql.query_frames.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions

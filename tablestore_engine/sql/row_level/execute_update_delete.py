@@ -9,8 +9,8 @@ from tablestore_engine.errors import PrimaryKeyError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
-from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, truncate
+from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses

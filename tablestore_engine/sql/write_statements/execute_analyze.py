@@ -15,7 +15,7 @@ from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.verbs.analyze import analyze, known
+from tablestore_engine.spark.dml.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.write_statements.row_context import RowContext

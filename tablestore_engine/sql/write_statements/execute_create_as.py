@@ -28,11 +28,11 @@ from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.creation import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.verbs.insert_overwrite import (
+from tablestore_engine.spark.dml.insert_overwrite import (
     finish,
     write_files,
 )
+from tablestore_engine.spark.expressions.types import columns_of
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults

@@ -21,15 +21,15 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.char_text import filled_sql
-from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import sql_type
-from tablestore_engine.spark.run.collect import collect_arrow
-from tablestore_engine.spark.verbs.insert_overwrite import (
+from tablestore_engine.spark.dml.insert_overwrite import (
     insert,
     overwrite,
     truncate,
 )
+from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.query_frames.frames import Frames

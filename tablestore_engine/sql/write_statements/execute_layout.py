@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.spark.verbs.rewrite import add_primary_key, rescale
+from tablestore_engine.spark.dml.rewrite import add_primary_key, rescale
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable

@@ -11,7 +11,7 @@ from support.spark_rows import in_order, rows
 from support.tables import make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
-from tablestore_engine.spark.verbs import insert_overwrite
+from tablestore_engine.spark.dml import insert_overwrite
 
 pytestmark = pytest.mark.spark
 

@@ -168,7 +168,7 @@ def test_a_failing_insert_leaves_nothing(sales):
 
 
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
-    from tablestore_engine.spark.verbs import insert_overwrite
+    from tablestore_engine.spark.dml import insert_overwrite
 
     write_files, others = (
         insert_overwrite.write_files,

@@ -371,7 +371,7 @@ def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeyp
     """A DELETE that began on an append table runs again when a retraction comes first."""
     store.execute("CREATE TABLE t (id INT)")
     store.execute("INSERT INTO t VALUES (1), (2), (3)")
-    from tablestore_engine.spark.verbs import row_level
+    from tablestore_engine.spark.dml import row_level
 
     real, calls = row_level.finish, []
 

@@ -19,16 +19,16 @@ from tablestore_engine.operation.transaction.transaction import begin
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.read.reader import read_positions
-from tablestore_engine.spark.run.collect import collect_arrow
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
-from tablestore_engine.spark.verbs.multiset_row_level import (
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
+from tablestore_engine.spark.dml.multiset_row_level import (
     OLD_COLUMN,
     as_records,
     count_changed_rows,
     several_rows,
 )
+from tablestore_engine.spark.read.reader import read_positions
+from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 

@@ -76,9 +76,7 @@ def test_counts_alone_and_single_columns(t):
 
 
 def test_noscan_reads_no_rows(t, monkeypatch):
-    monkeypatch.setattr(
-        "tablestore_engine.spark.verbs.analyze.read_table", lambda *a, **k: pytest.fail("it reads rows")
-    )
+    monkeypatch.setattr("tablestore_engine.spark.dml.analyze.read_table", lambda *a, **k: pytest.fail("it reads rows"))
     monkeypatch.setattr("tablestore_engine.operation.read.row_count.READ_ROWS", 0)
     result = t.execute("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN")
     assert result.rows[0][0].startswith("an unknown number of rows, ")

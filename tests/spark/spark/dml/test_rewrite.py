@@ -20,7 +20,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
-from tablestore_engine.spark.verbs import rewrite
+from tablestore_engine.spark.dml import rewrite
 
 pytestmark = pytest.mark.spark
 
