@@ -16,8 +16,8 @@ class StatementResult:
     """The result of one statement.
 
     `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
-    answered without Spark, `write_statements` under `columns`. `rows_affected` counts rows that were written, changed or removed.
-    `is_small`: the query reads so little that it is run without generated code, within `running`.
+    answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed
+    or removed. `is_small`: the query reads so little that it is run without generated code, within `running`.
     """
 
     kind: str

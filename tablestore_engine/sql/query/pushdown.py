@@ -30,7 +30,7 @@ Column = tuple[Relation, str]
 def table_predicates(
     structure: Structure, tokens: list[Token], asked: Predicate | None = None
 ) -> list[Predicate | None]:
-    """One predicate, or None, for each of ``query_structure.tables``. ``asked`` is a predicate on the query's output.
+    """One predicate, or None, for each of ``structure.tables``. ``asked`` is a predicate on the query's output.
 
     A query with hundreds of nested levels gets no predicates.
     """
