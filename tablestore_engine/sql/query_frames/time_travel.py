@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.history.change_range import Bound
-from tablestore_engine.sql.query_structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 from tablestore_engine.sql.tokens.cursor import literal_text
 from tablestore_engine.table import Table
 

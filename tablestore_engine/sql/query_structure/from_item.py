@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.sql.query_structure.structure import Cte, Query, Relation, Select, Structure, TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.tokens.cursor import literal_at
 from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
 from tablestore_engine.sql.tokens.query_hints import option_hint

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
-from tablestore_engine.sql.query_structure.structure import Cte, DottedName, Query, Relation, Select, Span
+from tablestore_engine.sql.query_structure.query_structure import Cte, DottedName, Query, Relation, Select, Span
 from tablestore_engine.sql.tokens.lexer import BAD, END, WORD
 from tablestore_engine.sql.tokens.operands import needs_operand
 from tablestore_engine.sql.tokens.query_hints import names_in_hints

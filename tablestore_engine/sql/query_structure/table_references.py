@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
 from tablestore_engine.sql.query_structure.query_body import SET_OPERATORS, QueryBody
-from tablestore_engine.sql.query_structure.structure import Cte, DottedName, Query, Select, Structure
+from tablestore_engine.sql.query_structure.query_structure import Cte, DottedName, Query, Select, Structure
 from tablestore_engine.sql.tokens.lexer import END, QUOTED, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]

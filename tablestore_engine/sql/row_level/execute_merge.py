@@ -21,7 +21,7 @@ from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
 from tablestore_engine.spark.read.source_bounds import (
     comparable_columns,
 )
-from tablestore_engine.sql.query_frames.frames import Frames
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values

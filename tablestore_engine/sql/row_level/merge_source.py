@@ -29,7 +29,7 @@ from tablestore_engine.spark.read.source_bounds import (
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.query.hidden_columns import hidden_names
-from tablestore_engine.sql.query_frames.frames import Frames
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns

@@ -37,7 +37,7 @@ from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, 
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.sql.query.pushdown import condition_predicate
-from tablestore_engine.sql.query_frames.frames import Frames
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

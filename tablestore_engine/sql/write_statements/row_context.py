@@ -16,7 +16,7 @@ from tablestore_engine.errors import ReadOnlyError
 from tablestore_engine.operation.commit.identity import applied_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
-from tablestore_engine.sql.query_frames.frames import Frames
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.query_frames.session_options import besides_identity, identity_of, of_write, session_options
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.row import Delete, RowStatement

@@ -13,7 +13,7 @@ from tablestore_engine.sql.query_frames.session_options import (
     of_write,
     referring,
 )
-from tablestore_engine.sql.query_structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 SETTINGS = {
     "file.compression": "gzip",

@@ -41,7 +41,7 @@ from tablestore_engine.sql.query_frames.session_options import (
 from tablestore_engine.sql.query_frames.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.query_frames.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.query_frames.view_rows import with_view_columns
-from tablestore_engine.sql.query_structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.system.system_tables import DATA_TABLES
