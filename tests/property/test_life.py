@@ -16,7 +16,7 @@ from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commands.table_commands import drop_partitions
+from tablestore_engine.operation.commands.metadata_commands import drop_partitions
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.history.tags import replace_tag

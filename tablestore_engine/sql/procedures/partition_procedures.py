@@ -7,7 +7,7 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
-from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
+from tablestore_engine.operation.commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,

@@ -7,7 +7,7 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.operation.commands.table_commands import replace_empty
+from tablestore_engine.operation.commands.metadata_commands import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.replace import (
     next_schema,

@@ -14,7 +14,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
+from tablestore_engine.operation.commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_expire import (
     PartitionRetention,
     expire_when_due,
