@@ -264,7 +264,7 @@ class Table(TableHistory):
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.commands.arrow_write import write_arrow
+        from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
         return write_arrow(self.state, rows, intent)
@@ -278,7 +278,7 @@ class Table(TableHistory):
             SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        from tablestore_engine.operation.commands.alter_table import alter_table
+        from tablestore_engine.operation.table_commands.alter_table import alter_table
 
         return Table(alter_table(self.state, changes, clock.now_millis()))
 

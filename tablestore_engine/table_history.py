@@ -113,8 +113,8 @@ class TableHistory:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.commands.after_commit import follow
         from tablestore_engine.operation.history.rollback import roll_back
+        from tablestore_engine.operation.table_commands.after_commit import follow
         from tablestore_engine.operation.transaction.transaction import with_retry
 
         done = with_retry(lambda: roll_back(self.state, self.version(version)))

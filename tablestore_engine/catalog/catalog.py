@@ -335,7 +335,7 @@ class Catalog:
             ConflictError: others keep changing the schema.
         """
         # Code that only reads metadata does not import Arrow.
-        from tablestore_engine.operation.commands.alter_table import alter_table
+        from tablestore_engine.operation.table_commands.alter_table import alter_table
 
         return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
 

@@ -16,10 +16,10 @@ from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult

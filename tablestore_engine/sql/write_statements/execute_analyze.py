@@ -9,9 +9,9 @@ from __future__ import annotations
 from tablestore_engine.errors import CommitOutcomeUnknownError, SqlError, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
-from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField

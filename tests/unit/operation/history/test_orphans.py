@@ -19,7 +19,7 @@ from tablestore_engine.errors import (
     StorageError,
     UserError,
 )
-from tablestore_engine.operation.commands.after_commit import follow
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage.stores import manifest_store
 

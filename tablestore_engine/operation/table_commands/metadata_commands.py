@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
@@ -15,6 +14,7 @@ from tablestore_engine.operation.history.partition_expire import PartitionRetent
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
 from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -70,7 +70,7 @@ def test_a_rollback_lets_nulls_come_back(tmp_path):
 
 
 def test_rows_that_come_during_the_check_are_checked_too(tmp_path, monkeypatch):
-    from tablestore_engine.operation.commands import alter_table
+    from tablestore_engine.operation.table_commands import alter_table
 
     table = make_table(tmp_path, COLUMNS)
     write(table, [{"id": 1, "v": 1}])

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.not_null_check import check_no_nulls
 from tablestore_engine.operation.commit.change import Change
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.not_null_check import check_no_nulls
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.alter.apply_changes import apply_changes, forbidden_nulls
 from tablestore_engine.schema.table.schema_changes import RetypeColumn, SchemaChange

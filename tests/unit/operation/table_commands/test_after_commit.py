@@ -10,8 +10,8 @@ import pytest
 from support.files import path_of
 from support.tables import arrow_rows, by_key, keyed_table, partitioned_table, read, row
 
-from tablestore_engine.operation.commands import after_commit
-from tablestore_engine.operation.commands.metadata_commands import drop_partitions
+from tablestore_engine.operation.table_commands import after_commit
+from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions
 from tablestore_engine.storage.stores.consumer_store import consumers, set_consumer
 
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})
