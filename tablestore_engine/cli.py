@@ -328,7 +328,7 @@ def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> 
 def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
 
         frame = guarded(result.dataframe)
         with result.running():

@@ -215,7 +215,7 @@ class TableStore(StoreSession):
         and its kin for the rows that a range of snapshots added or changed. So are those of the session,
         `spark.paimon.<option>`.
         """
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
         from tablestore_engine.sql.query_frames.pinned_query import Frames
 
         frames = Frames(self.spark, self.catalog, self.database)
@@ -234,7 +234,7 @@ class TableStore(StoreSession):
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
         from tablestore_engine.spark.changelog.read_changes import read_changes
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
@@ -285,7 +285,7 @@ class TableStore(StoreSession):
         Raises:
             OptionError: an option that is none of these, or a wrong value.
         """
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
         from tablestore_engine.spark.stream.stream_source import read_stream
 
         texts = {key: _option_text(value) for key, value in (options or {}).items()}

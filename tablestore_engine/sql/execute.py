@@ -12,8 +12,8 @@ from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
+from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.table_cache import drop, storage_level
 from tablestore_engine.spark.run.temp_views import (
     definition_of,

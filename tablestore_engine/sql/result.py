@@ -31,7 +31,7 @@ class StatementResult:
     @contextmanager
     def running(self) -> Iterator[None]:
         """While the query runs. Raises the engine's errors for Spark's."""
-        from tablestore_engine.spark.run.errors import translated
+        from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.spark.run.uncompiled import uncompiled
 
         if self.dataframe is None:

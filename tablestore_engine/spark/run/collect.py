@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.errors.translate_errors import translated
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:

@@ -11,8 +11,8 @@ from pyspark.sql import types as T
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.run.errors import translated
 
 _NUMBER = "__tablestore_partition"
 

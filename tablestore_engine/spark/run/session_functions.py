@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
-from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.errors.translate_errors import translated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

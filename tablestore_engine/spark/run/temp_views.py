@@ -19,8 +19,8 @@ from weakref import ReferenceType, ref
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
+from tablestore_engine.spark.errors.own_words import TEMP_VIEW_NUMBER
+from tablestore_engine.spark.errors.translate_errors import translated
 
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one

@@ -20,8 +20,8 @@ from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserEr
 from tablestore_engine.operation.commit.consumed import Consumed, Position, batches_of
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.guarded import guarded
+from tablestore_engine.spark.errors.guarded_frames import guarded
+from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 

@@ -19,9 +19,9 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_changes, read_incremental
 from tablestore_engine.spark.changelog.system_frames import system_table
+from tablestore_engine.spark.errors.own_words import excerpt
+from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.read.computed_columns import with_computed
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import session_function
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.run.uncompiled import SMALL_BYTES

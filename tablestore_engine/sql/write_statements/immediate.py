@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import Query

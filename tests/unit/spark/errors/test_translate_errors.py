@@ -14,7 +14,7 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.schema.table.row_kind import KINDS_HINT
-from tablestore_engine.spark.run.errors import short_message, translate, translated
+from tablestore_engine.spark.errors.translate_errors import short_message, translate, translated
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from tablestore_engine.errors import in_one_message
-from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.errors.translate_errors import translated
 
 T = TypeVar("T")
 _MODULES = ("pyspark.sql.",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.run.error_hints import DIALECT, error_hint
+from tablestore_engine.spark.errors.error_hints import DIALECT, error_hint
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.run.errors import short_message
-from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_position
+from tablestore_engine.spark.errors.own_words import excerpt, own_words, reason_and_position
+from tablestore_engine.spark.errors.translate_errors import short_message
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import CorruptDataError, CorruptMetadataError, StorageError
-from tablestore_engine.spark.run.errors import failure
-from tablestore_engine.spark.run.failed_files import failed_file
+from tablestore_engine.spark.errors.translate_errors import failure
+from tablestore_engine.spark.errors.unreadable_files import failed_file
 
 FILE = "/w/a b/shop.db/orders/bucket-0/data-1.parquet"
 ADDRESS = "file:///w/a%20b/shop.db/orders/bucket-0/data-1.parquet"
