@@ -5,8 +5,8 @@ them. If the commit fails, the files of the write are removed, unless the outcom
 rows, or files that merge others, needs no job: `publish_change`. `with_retry` runs the whole transaction again after a
 conflict.
 
-Both return what was `Committed`, which `table_commands.after_commit.follow` takes: a caller that does not call it leaves the
-table to the next commit. Only maintenance, which itself follows a commit, may do so.
+Both return what was `Committed`, which `table_commands.after_commit.follow` takes: a caller that does not call it
+leaves the table to the next commit. Only maintenance, which itself follows a commit, may do so.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Running Spark: rows as Arrow (`collect`), Spark's errors as messages without a Java stack (`translate_errors`; `own_words` puts
-the user's words into them), temporary views, frames kept for the next statement.
+"""Running queries: rows as Arrow (`collect`), with or without generated code, temporary views and functions, frames and
+tables kept for the next statement.
 
-Knows expressions. Nothing here knows how a table is read or written.
+Knows expressions and errors. Nothing here knows how a table is read or written.
 """
