@@ -67,7 +67,7 @@ class StoreSession:
         """Whether a name without schema is a temporary view of the session. Starts no session."""
         if self._spark is None:
             return False
-        from tablestore_engine.spark.run.temp_views import is_temporary
+        from tablestore_engine.spark.queries.temp_views import is_temporary
 
         return is_temporary(self._spark, name)
 

@@ -14,8 +14,8 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.run.table_cache import drop, storage_level
-from tablestore_engine.spark.run.temp_views import (
+from tablestore_engine.spark.queries.table_cache import drop, storage_level
+from tablestore_engine.spark.queries.temp_views import (
     definition_of,
     ends_with_session,
     is_temporary,

@@ -16,7 +16,7 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import POSITION_COLUMN
 
 OLD_COLUMN = "__tablestore_old"

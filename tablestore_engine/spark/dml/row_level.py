@@ -26,8 +26,8 @@ from tablestore_engine.spark.dml.multiset_row_level import (
     count_changed_rows,
     several_rows,
 )
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.reader import read_positions
-from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.run.session_functions import check_python, is_session_function, made_here
+from tablestore_engine.spark.queries.session_functions import check_python, is_session_function, made_here
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.statement import TableName

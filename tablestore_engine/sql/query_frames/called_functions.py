@@ -9,7 +9,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.run.session_functions import is_session_function
+from tablestore_engine.spark.queries.session_functions import is_session_function
 from tablestore_engine.sql.query.bind import BoundQuery, edited
 from tablestore_engine.sql.query.function_calls import function_calls, inlined
 

@@ -13,11 +13,11 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.queries.frame_cache import FrameCache
+from tablestore_engine.spark.queries.table_cache import keep, kept
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
-from tablestore_engine.spark.run.frame_cache import FrameCache
-from tablestore_engine.spark.run.table_cache import keep, kept
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.table import Table
 

@@ -12,7 +12,7 @@ from tablestore_engine.errors import (
     TableNotFound,
     TableStoreError,
 )
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import collect_arrow
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from tablestore_engine.spark.run.frame_cache import FrameCache
+from tablestore_engine.spark.queries.frame_cache import FrameCache
 
 
 class Session:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.run import temp_views
-from tablestore_engine.spark.run.temp_views import TempViews
+from tablestore_engine.spark.queries import temp_views
+from tablestore_engine.spark.queries.temp_views import TempViews
 
 
 class Session:
