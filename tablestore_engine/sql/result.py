@@ -32,7 +32,7 @@ class StatementResult:
     def running(self) -> Iterator[None]:
         """While the query runs. Raises the engine's errors for Spark's."""
         from tablestore_engine.spark.errors.translate_errors import translated
-        from tablestore_engine.spark.queries.uncompiled import uncompiled
+        from tablestore_engine.spark.queries.without_codegen import uncompiled
 
         if self.dataframe is None:
             yield

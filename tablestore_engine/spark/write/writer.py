@@ -39,7 +39,7 @@ from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.queries.uncompiled import uncompiled
+from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.workers import start_workers
 

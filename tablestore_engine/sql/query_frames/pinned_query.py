@@ -23,7 +23,7 @@ from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import session_function
 from tablestore_engine.spark.queries.temp_views import TempViews, is_temporary
-from tablestore_engine.spark.queries.uncompiled import SMALL_BYTES
+from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema

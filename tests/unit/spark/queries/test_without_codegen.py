@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.spark.queries.uncompiled import uncompiled
+from tablestore_engine.spark.queries.without_codegen import uncompiled
 
 KEY = "spark.sql.codegen.wholeStage"
 
