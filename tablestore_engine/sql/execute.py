@@ -13,7 +13,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.expressions.types import columns_of
+from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
 from tablestore_engine.spark.queries.temp_views import (
     definition_of,

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField, DataType
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.reader import read_table
 from tablestore_engine.table import Table

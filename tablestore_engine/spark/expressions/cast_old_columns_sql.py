@@ -17,7 +17,7 @@ from tablestore_engine.schema.types.types import (
     RowType,
     has_root,
 )
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 
 _AS_NUMBERS = ("TIME",)
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"

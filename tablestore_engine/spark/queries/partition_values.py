@@ -12,7 +12,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 
 _NUMBER = "__tablestore_partition"
 

@@ -28,7 +28,7 @@ from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
 from tablestore_engine.operation.scan.file_overlap import Values, values_of
 from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import constant
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN

@@ -30,7 +30,7 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.char_text import typed
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
 from tablestore_engine.spark.folds.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
 from tablestore_engine.spark.folds.sequence_group_deletes_sql import apply_group_deletes_sql

@@ -18,8 +18,8 @@ from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.names import formatted
-from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.expressions.format_braces import formatted
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.folds.late_records_sql import with_effects_sql
 from tablestore_engine.spark.read.reader import ALIVE, TableReader, read_plan
 from tablestore_engine.spark.scan.file_scan import BucketFile

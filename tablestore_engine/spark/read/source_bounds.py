@@ -20,7 +20,7 @@ from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS, is_constant
 

@@ -37,7 +37,7 @@ from tablestore_engine.operation.write_job.write_job import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
+from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column, task_column
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets

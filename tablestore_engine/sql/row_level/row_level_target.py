@@ -28,9 +28,9 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, write_changed_rows
-from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
-from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
+from tablestore_engine.spark.expressions.convert_by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys

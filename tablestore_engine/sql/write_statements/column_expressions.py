@@ -12,7 +12,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, with_columns
 from tablestore_engine.sql.catalog.execute_context import CatalogContext
 from tablestore_engine.sql.statements.columns import AlterColumns

@@ -28,7 +28,7 @@ from tablestore_engine.spark.dml.insert_overwrite import (
 )
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field

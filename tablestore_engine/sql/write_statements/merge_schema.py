@@ -16,7 +16,7 @@ from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merging import Column, merging_changes
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.types import columns_of
+from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
 

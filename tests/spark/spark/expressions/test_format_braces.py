@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.spark.expressions.names import formatted, formatted_literal
+from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 
 pytestmark = pytest.mark.spark
 SETTINGS = [

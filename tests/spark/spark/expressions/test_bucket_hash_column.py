@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.tables import schema_of
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
-from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column, task_column
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 
 pytestmark = pytest.mark.spark
 
