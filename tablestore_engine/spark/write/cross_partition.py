@@ -25,6 +25,7 @@ from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, w
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
@@ -46,7 +47,6 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.operation.write_job.write_job import (

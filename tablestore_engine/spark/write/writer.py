@@ -22,8 +22,8 @@ from pyspark.sql import functions as F
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.operation.formats.batch_size import fixed_width
+from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.operation.write_job.write_job import (

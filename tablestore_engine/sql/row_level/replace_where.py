@@ -16,7 +16,7 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.write.align import align
+from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget

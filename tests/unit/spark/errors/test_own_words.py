@@ -56,7 +56,7 @@ def test_the_mark_stays_below_its_words():
 
 def test_frames_of_the_engine_and_of_java_are_not_shown_and_others_are():
     found = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
-    assert own_words(found + "/lib/tablestore_engine/spark/write/align.py:74") == "Bad."
+    assert own_words(found + "/lib/tablestore_engine/spark/write/align_columns.py:74") == "Bad."
     assert own_words(found + "java.base/jdk.internal.reflect.NativeMethodAccessorImpl.invoke0(Native Method)") == "Bad."
     assert own_words(found + "/home/me/job.py:3").endswith("job.py:3")
 

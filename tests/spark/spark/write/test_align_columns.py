@@ -10,7 +10,7 @@ from support.tables import schema_of
 from tablestore_engine.errors import SchemaError, SqlError
 from tablestore_engine.schema.types.types import ArrayType
 from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_schema
-from tablestore_engine.spark.write.align import align
+from tablestore_engine.spark.write.align_columns import align
 
 pytestmark = pytest.mark.spark
 
