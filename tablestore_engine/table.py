@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions, find_option

@@ -23,7 +23,7 @@ from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.changelog.arrow_changes import read_recorded
 from tablestore_engine.operation.changelog.log_position import noted_position
 from tablestore_engine.operation.commit.change import LOG_SENT
-from tablestore_engine.operation.scan.scan import group_by_bucket
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState

@@ -45,7 +45,7 @@ from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
 from tablestore_engine.operation.commit.read_conflicts import check_index, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.stores.manifest_store import ManifestStore

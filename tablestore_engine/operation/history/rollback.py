@@ -33,7 +33,7 @@ from tablestore_engine.operation.commit.replace import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent

@@ -30,7 +30,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_commit,
     recorded_entries,
 )
-from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions

@@ -13,7 +13,7 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.schema.table.predicate import IsNull
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType

@@ -30,7 +30,7 @@ from tablestore_engine.operation.commit.multiset_enable import Publisher, enable
 from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.bucket_index_change import index_change
 from tablestore_engine.operation.write_job.new_write import new_job

@@ -16,7 +16,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.scan.may_match import key_value
+from tablestore_engine.operation.scan.stats_may_match import key_value
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.table_schema import TableSchema

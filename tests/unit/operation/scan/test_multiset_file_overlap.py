@@ -9,7 +9,7 @@ import pytest
 from support.tables import arrow_rows, compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.scan.file_overlap import overlapping_with
+from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
