@@ -26,8 +26,8 @@ from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.multiset_reader import repeated_sql
-from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.table import Table
 

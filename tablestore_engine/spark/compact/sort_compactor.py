@@ -34,7 +34,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.compact.z_order import MAX_COLUMNS, Z_COLUMN, with_z_value
 from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column
-from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.writer import write_arranged
 from tablestore_engine.table import Table

@@ -12,7 +12,7 @@ from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, 
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField, DataType
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.read.reader import read_table
+from tablestore_engine.spark.read.merge_on_read import read_table
 from tablestore_engine.table import Table
 
 # Bytes of a value, as Spark's own statistics count them.

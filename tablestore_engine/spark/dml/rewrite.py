@@ -23,8 +23,8 @@ from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
-from tablestore_engine.spark.read.reader import read_plan
-from tablestore_engine.spark.read.record_reader import read_records
+from tablestore_engine.spark.read.merge_on_read import read_plan
+from tablestore_engine.spark.read.records_for_rewrite import read_records
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 

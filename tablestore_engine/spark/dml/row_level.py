@@ -27,7 +27,7 @@ from tablestore_engine.spark.dml.multiset_row_level import (
     several_rows,
 )
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.read.reader import read_positions
+from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table

@@ -17,7 +17,7 @@ from tablestore_engine.spark.queries.frame_cache import FrameCache
 from tablestore_engine.spark.queries.table_cache import keep, kept
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
-from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.table import Table
 

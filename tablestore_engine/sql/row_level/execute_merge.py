@@ -18,7 +18,7 @@ from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_type
-from tablestore_engine.spark.read.source_bounds import (
+from tablestore_engine.spark.read.merge_source_bounds import (
     comparable_columns,
 )
 from tablestore_engine.sql.query_frames.pinned_query import Frames

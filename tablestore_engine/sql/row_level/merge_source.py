@@ -19,7 +19,7 @@ from tablestore_engine.schema.table.predicate import Predicate, conjunction, dis
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.key_rows import few_keys, keys_among, lookup_columns
-from tablestore_engine.spark.read.source_bounds import (
+from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
     is_large,

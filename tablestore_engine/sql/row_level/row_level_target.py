@@ -34,7 +34,7 @@ from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_t
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys
-from tablestore_engine.spark.read.reader import read_plan, read_positions
+from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.query_frames.pinned_query import Frames

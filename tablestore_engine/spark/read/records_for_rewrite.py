@@ -21,7 +21,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.folds.late_records_sql import with_effects_sql
-from tablestore_engine.spark.read.reader import ALIVE, TableReader, read_plan
+from tablestore_engine.spark.read.merge_on_read import ALIVE, TableReader, read_plan
 from tablestore_engine.spark.scan.file_scan import BucketFile
 from tablestore_engine.table import Table
 

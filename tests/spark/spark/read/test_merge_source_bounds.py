@@ -12,7 +12,7 @@ from support.files import live_paths
 from support.invariants import check_invariants
 from support.tables import arrow_rows
 
-from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.read import merge_source_bounds
 from tablestore_engine.sql.row_level import row_level_target
 
 pytestmark = pytest.mark.spark
@@ -23,7 +23,7 @@ DAYS = "abcdef"
 @pytest.fixture(params=["append", "keyed", "multiset", "crossing"])
 def days(request, store, monkeypatch):
     """A table with a file for each of six days, ids 0 to 9 in the first, 10 to 19 in the second, and so on."""
-    monkeypatch.setattr(source_bounds, "LARGE_FILES", 6)
+    monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 6)
     key = {"keyed": ", PRIMARY KEY (day, id) NOT ENFORCED", "crossing": ", PRIMARY KEY (id) NOT ENFORCED"}
     options = {
         "multiset": " TBLPROPERTIES ('merge-engine' = 'tablestore-count')",
@@ -155,7 +155,7 @@ def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
         before = days.table("t").latest_snapshot().id
         results = []
         for files in (6, 10**9):
-            monkeypatch.setattr(source_bounds, "LARGE_FILES", files)
+            monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", files)
             affected = days.execute(merge).rows_affected
             results.append((affected, by_id(days)))
             if files == 6:
@@ -166,7 +166,7 @@ def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
 
 @pytest.mark.parametrize("days", ["keyed"], indirect=True)
 def test_a_small_target_is_joined_at_once(days, monkeypatch):
-    monkeypatch.setattr(source_bounds, "LARGE_FILES", 13)
+    monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 13)
     monkeypatch.setattr("tablestore_engine.sql.row_level.merge_source.bounds_of", lambda *given: pytest.fail("looked"))
     source = "(SELECT 'b' AS day, 12 AS id) s"
     merge = f"MERGE INTO t USING {source} ON t.day = s.day AND t.id = s.id WHEN MATCHED THEN DELETE"

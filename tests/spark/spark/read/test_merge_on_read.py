@@ -271,7 +271,7 @@ def test_paths_with_odd_characters(spark, tmp_path):
 )
 def test_rows_of_a_large_run_are_looked_up_by_block(store, monkeypatch, first, second, extra):
     """Two runs of changes over a run that counts as large: same answer as Spark's own join on plain rows."""
-    monkeypatch.setattr("tablestore_engine.spark.read.reader.WORTH_ROWS", 1)
+    monkeypatch.setattr("tablestore_engine.spark.read.merge_on_read.WORTH_ROWS", 1)
     key = f"{first} AS a, {second} AS b"
     rows = f"SELECT {key}, 0 AS s, 'old' AS v FROM range(2000)"
     store.execute(

@@ -13,7 +13,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CastError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.read.reader import read_table
+from tablestore_engine.spark.read.merge_on_read import read_table
 
 pytestmark = pytest.mark.spark
 INT, TEXT, LONG = (parse_type(one) for one in ("INT", "STRING", "BIGINT"))

@@ -11,7 +11,7 @@ from support.evolved_histories import Model, accepts, ordered, predicates
 
 from tablestore_engine.schema.table.predicate import In, IsNotNull, IsNull
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.spark.read.reader import read_table
+from tablestore_engine.spark.read.merge_on_read import read_table
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from support.tables import compact, make_table, write
 from tablestore_engine.schema.casts.old_file_casts import is_castable
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.spark.expressions.spark_types import sql_type
-from tablestore_engine.spark.read.reader import read_table
+from tablestore_engine.spark.read.merge_on_read import read_table
 
 pytestmark = pytest.mark.spark
 TARGETS = (*EDGES, "DECIMAL(4, 1)", "DECIMAL(38, 0)", "DECIMAL(20, 0)", "VARCHAR(3)", "TIMESTAMP(1)", "VARBINARY(2)")
