@@ -17,12 +17,12 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
@@ -31,10 +31,10 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.manifests import ManifestStore
-from tablestore_engine.storage.stores.schemas import SchemaStore
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
-from tablestore_engine.storage.stores.tags import TagStore
+from tablestore_engine.storage.stores.manifest_store import ManifestStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.stores.tag_store import TagStore
 from tablestore_engine.table_history import TableHistory
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
-from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, sort_stable
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot

@@ -23,10 +23,10 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import expire_when_due
 from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
-from tablestore_engine.operation.history.tags import expire_tags
+from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.consumers import expire_consumers
+from tablestore_engine.storage.stores.consumer_store import expire_consumers
 from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")
@@ -56,7 +56,9 @@ class FollowUp:
 
 def _publish(written: WrittenTable) -> None:
     if has_log(written.state.options):
-        from tablestore_engine.operation.log_store.publish import publish_after_commit  # only where there is a log
+        from tablestore_engine.operation.log_store.unpublished_snapshots import (
+            publish_after_commit,  # only where there is a log
+        )
 
         publish_after_commit(written.state)
 

@@ -15,13 +15,13 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import applied_before
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
+from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.table_state import TableState
 
 Write = Callable[[WriteJob], WriteResult]

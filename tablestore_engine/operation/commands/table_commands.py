@@ -14,11 +14,11 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.consumers import consumers, delete_consumer
+from tablestore_engine.storage.stores.consumer_store import consumers, delete_consumer
 from tablestore_engine.table_state import TableState
 
 _EXPIRED_AT_ONCE = 1_000

@@ -28,9 +28,9 @@ from tablestore_engine.operation.ingest.source import (
     consumed_offsets,
     first_to_take,
 )
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.read.arrow_read import output_schema
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.arrow import from_arrow_type
 from tablestore_engine.schema.types.types import DataType, parse_type

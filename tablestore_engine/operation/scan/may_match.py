@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from tablestore_engine.metadata.bucket import bucket_of
+from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataType

@@ -23,12 +23,12 @@ from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType

@@ -17,7 +17,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tablestore_engine.metadata.bucket import bucket_ids, hash_words, row_hashes
+from tablestore_engine.metadata.bucket_hash import bucket_ids, hash_words, row_hashes
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.expressions.murmur import Word, murmur_sql

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablestore_engine.metadata.bucket import C1, C2, F1, F2, MASK, SEED, N
+from tablestore_engine.metadata.bucket_hash import C1, C2, F1, F2, MASK, SEED, N
 
 Word = str | int  # SQL of a BIGINT in [0, 2**32), or a constant
 

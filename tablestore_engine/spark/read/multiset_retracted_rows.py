@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.mergetree.multiset.retractions import taken_from
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta

@@ -11,8 +11,8 @@ from functools import cached_property, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
@@ -66,7 +66,8 @@ class RecordReader(TableReader):
         return f"{own}, {VALUE_KIND.name} AS {ROW_KIND_COLUMN}"
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
-        """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold`."""
+        """The fold of the records of each key: a retraction while all of them are, as in
+        `mergetree.merge.fold_records`."""
         engine = self._schema.merge_engine
         rows = self._in_positions(rows)
         if engine.removes_on_delete:
@@ -79,7 +80,7 @@ class RecordReader(TableReader):
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
         # A -D would remove what comes after it once more; the rest of it is no such delete
-        # (`mergetree.merge.fold`).
+        # (`mergetree.merge.fold_records`).
         hidden = UPDATE_BEFORE_KIND if engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"

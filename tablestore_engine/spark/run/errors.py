@@ -30,8 +30,8 @@ from tablestore_engine.errors import (
     interrupted,
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
+from tablestore_engine.schema.casts.old_file_casts import CAST_FAILED, CAST_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
-from tablestore_engine.schema.types.evolution import CAST_FAILED, CAST_HINT
 from tablestore_engine.spark.run.error_hints import error_hint
 from tablestore_engine.spark.run.failed_files import failed_file
 from tablestore_engine.spark.run.messages import own_words, reason_and_position

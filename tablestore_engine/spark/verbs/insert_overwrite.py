@@ -20,9 +20,9 @@ from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.reader import read_plan

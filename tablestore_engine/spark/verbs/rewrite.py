@@ -16,10 +16,10 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.job.write_intent import PLAIN
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
+from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.read.reader import read_plan

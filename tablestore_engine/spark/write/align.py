@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
     KINDS_HINT,
@@ -22,9 +22,9 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql
+from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.evolve_sql import without_digits
 from tablestore_engine.spark.expressions.types import from_spark_type, sql_type, to_spark_type
 from tablestore_engine.spark.run.errors import translated
 

@@ -23,14 +23,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, without_ignored
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.job.dynamic_bucket import fill_rule
-from tablestore_engine.operation.job.write_job import (
-    BUCKET_COLUMN,
-    ORDINAL_COLUMN,
-    ROW_KIND_COLUMN,
-    WriteJob,
-    WriteResult,
-)
+from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.cross_partition_keys import (
@@ -53,9 +46,16 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
+from tablestore_engine.operation.write.fit_rows import table_rows
 from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
-from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+)
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type

@@ -22,7 +22,11 @@ from pyspark.sql import functions as F
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.operation.formats.batch_size import fixed_width
-from tablestore_engine.operation.job.write_job import (
+from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.fit_rows import table_rows
+from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
+from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
+from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -30,10 +34,6 @@ from tablestore_engine.operation.job.write_job import (
     WriteResult,
     order_in_bucket,
 )
-from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_rows import table_rows
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name

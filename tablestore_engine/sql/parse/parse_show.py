@@ -6,7 +6,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.parse import parse_function
-from tablestore_engine.sql.parse.parse_dml import partition_spec
+from tablestore_engine.sql.parse.parse_insert import partition_spec
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
 from tablestore_engine.sql.statements.show import (

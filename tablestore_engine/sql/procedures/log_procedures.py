@@ -16,7 +16,7 @@ def _publish(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     With `restart`, the topic is deleted and made anew, with all rows of the table as inserted ones: for a log that no
     longer fits the table, because one of them was lost or restored.
     """
-    from tablestore_engine.operation.log_store.publish import publish_log, restart_log
+    from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log, restart_log
 
     done = restart_log(table.state) if flag("restart", arguments) else publish_log(table.state)
     return [(done.snapshots, done.messages, done.last)]

@@ -22,10 +22,10 @@ from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
 from tablestore_engine.sql.frames.frames import Frames
-from tablestore_engine.sql.query.merge_keys import upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
 from tablestore_engine.sql.row_level.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,

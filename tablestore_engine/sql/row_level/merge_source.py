@@ -30,9 +30,9 @@ from tablestore_engine.spark.read.source_bounds import (
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
-from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
+from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
 from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.row import Merge, MergeClause

@@ -19,8 +19,8 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.row_keys import RowKeys
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.sql_literals import quoted_name

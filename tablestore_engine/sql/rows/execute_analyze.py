@@ -12,8 +12,8 @@ from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commands.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ReadOnlyError
 from tablestore_engine.operation.commit.identity import applied_before
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.frames.session_options import besides_identity, identity_of, of_write, session_options

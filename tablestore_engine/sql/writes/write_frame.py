@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.operation.commit.identity import applied_before
 from tablestore_engine.operation.commit.replace import everything
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.verbs.insert_overwrite import insert
 from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace_rows
 from tablestore_engine.spark.write.align import align

@@ -19,7 +19,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserError
 from tablestore_engine.operation.commit.consumed import Consumed, Position, batches_of
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.guarded import guarded
 from tablestore_engine.sql.writes.write_frame import check_complete, check_frame, write_frame

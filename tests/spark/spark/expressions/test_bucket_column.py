@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support.tables import schema_of
 
-from tablestore_engine.metadata.bucket import bucket_of
+from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.expressions.types import to_spark_schema
 

@@ -10,7 +10,7 @@ import pytest
 from support.evolve import EDGES, change
 from support.tables import compact, make_table, write
 
-from tablestore_engine.schema.types.evolution import is_castable
+from tablestore_engine.schema.casts.old_file_casts import is_castable
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.reader import read_table

@@ -14,8 +14,8 @@ from tablestore_engine.operation.commit.replace import (
     replace_all,
     schema_publisher,
 )
-from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 

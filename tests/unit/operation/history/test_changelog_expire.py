@@ -19,7 +19,7 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.stores.consumers import delete_consumer, set_consumer
+from tablestore_engine.storage.stores.consumer_store import delete_consumer, set_consumer
 
 OPTIONS = {
     "bucket": "1",

@@ -22,7 +22,7 @@ from tablestore_engine.operation.history.partition_expire import (
 )
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
 
 DAY, HOUR = 86_400_000, 3_600_000
 NOW = datetime(2024, 2, 1)

@@ -19,7 +19,7 @@ from tablestore_engine.operation.ingest.source import (
     first_to_take,
     why_messages_lost,
 )
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.tables import make_table, schema_of, write
 
-from tablestore_engine.metadata.bucket import bucket_of
+from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.operation.scan.may_match import Bounds, buckets_for, comparable, key_value, may_match
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.schema.types.types import parse_type

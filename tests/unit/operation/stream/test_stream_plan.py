@@ -19,7 +19,7 @@ from tablestore_engine.operation.stream.stream_options import Limits, StreamOpti
 from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.storage.stores.consumer_store import consumers
 
 NEWEST = Retention(1, 1, 0, 100)
 DELETE = 3

@@ -10,7 +10,7 @@ from support.tables import make_table
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.sql.writes.write_frame import write_in_session
 
 SENT = CommitIdentity("loader", 1, check_duplicate=True)
