@@ -18,6 +18,7 @@ from tablestore_engine.sql.statements.script import (
     ExecuteImmediate,
     Piece,
     QueriesInside,
+    ResetSession,
     ResetSessionOption,
     Script,
     SetSessionOption,
@@ -246,10 +247,11 @@ def set_variable(cursor: Cursor) -> Statement | None:
 
 
 def reset(cursor: Cursor) -> Statement | None:
-    """``RESET table-storage.option``, or of all such; None for other settings, which are Spark's."""
-    found = _DEFAULT.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
+    """``RESET table-storage.option``, or of all such; ``RESET``, and of a setting of Spark."""
+    setting = cursor.slice(cursor.i + 1, len(cursor.tokens) - 1)
+    found = _DEFAULT.fullmatch(setting)
     if found is None or found["value"] is not None:
-        return None
+        return ResetSession(sql=cursor.text, setting=setting or None)
     return ResetSessionOption(sql=cursor.text, option=found["option"])
 
 

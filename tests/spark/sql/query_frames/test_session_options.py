@@ -8,6 +8,7 @@ import pytest
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.spark.session.session_settings import settings_below
+from tablestore_engine.store import TableStore
 
 pytestmark = pytest.mark.spark
 
@@ -41,6 +42,24 @@ def test_settings_below_a_prefix_are_read(store):
     with setting(store, a="1", b__c="x -> y"):
         assert settings_below(store.spark, "spark.paimon.") == {"a": "1", "b.c": "x -> y"}
     assert settings_below(store.spark, "spark.paimon.") == {}
+
+
+def test_reset_alone_is_of_spark_and_of_the_defaults_for_new_tables(spark, tmp_path):
+    own, field_ids = spark.newSession(), "spark.sql.parquet.fieldId.read.enabled"
+    store = TableStore(tmp_path, own, options={"table-storage.bucket": "3"})
+    first = own.conf.get("spark.sql.shuffle.partitions")
+    for text, partitions, bucket in (
+        ("RESET `spark.sql.shuffle.partitions`", first, "5"),
+        ("RESET table-storage", "77", "3"),
+        ("RESET", first, "3"),
+    ):
+        store.execute("SET table-storage.bucket = 5")
+        own.conf.set("spark.sql.shuffle.partitions", "77")
+        store.execute(text)
+        assert own.conf.get("spark.sql.shuffle.partitions") == partitions, text
+        assert store.execute("SET table-storage.bucket").rows == [("table-storage.bucket", bucket)], text
+    store.execute(f"RESET {field_ids}")
+    assert own.conf.get(field_ids) == "true", "the engine needs it"
 
 
 def test_a_read(log):
