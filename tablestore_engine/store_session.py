@@ -103,7 +103,7 @@ class StoreSession:
 
     def _reset(self, statement: ResetSession) -> StatementResult:
         """RESET in Spark, which then gets back what the engine needs."""
-        from tablestore_engine.spark.run.errors import translated
+        from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.spark.session.session import prepare_session
 
         spark = self.spark
