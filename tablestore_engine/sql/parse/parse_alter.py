@@ -10,7 +10,7 @@ from tablestore_engine.sql.parse.parse_columns import (
     property_statement,
 )
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
-from tablestore_engine.sql.parse.parse_dml import partition_spec
+from tablestore_engine.sql.parse.parse_insert import partition_spec
 from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -22,7 +22,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
 
 
 def alter(cursor: Cursor) -> Statement | None:

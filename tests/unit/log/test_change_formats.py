@@ -14,7 +14,7 @@ from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.json_values import from_base64
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 
 ROW = pa.schema([("id", pa.int32()), ("name", pa.string()), ("price", pa.decimal128(10, 2))])
 WANTED = Wanted(ROW, keys=("id",))

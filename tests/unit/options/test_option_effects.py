@@ -40,7 +40,7 @@ from tablestore_engine.options import OPTIONS
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.sql.rows.merge_schema import merged
+from tablestore_engine.sql.write_statements.merge_schema import merged
 from tablestore_engine.storage import clock
 
 REGISTER = os.path.join(os.path.dirname(__file__), "option_effects.txt")

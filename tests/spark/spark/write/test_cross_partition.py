@@ -11,7 +11,7 @@ from support.spark_rows import in_order, rows
 from support.tables import make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
-from tablestore_engine.spark.verbs import insert_overwrite
+from tablestore_engine.spark.dml import insert_overwrite
 
 pytestmark = pytest.mark.spark
 
@@ -321,7 +321,7 @@ def test_a_key_has_one_row_if_deletes_are_ignored(store):
 
 
 def test_rows_without_a_partition_are_looked_up_too(store, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0)
+    monkeypatch.setattr("tablestore_engine.spark.read.merge_source_bounds.LARGE_FILES", 0)
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t VALUES ('a', 1, 1), (NULL, 2, 2), (NULL, 3, 3), ('b', 4, 4), (NULL, 5, 5)")
     assert store.execute("UPDATE t SET v = v * 10 WHERE v > 2").rows_affected == 3

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from support import naive_folds as naive
 
 from tablestore_engine.errors import ExecutionError, RowKindError
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers

@@ -9,7 +9,7 @@ import pytest
 from support.tables import compact, keyed_table, make_table, partitioned_table, row, rows, write
 
 from tablestore_engine.errors import ChangesNotFound, TagNotFound, UserError
-from tablestore_engine.mergetree.columns.changelog_rows import keyed_changes
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import keyed_changes
 from tablestore_engine.operation.changelog.change_plan import AllRows, KeyedDiff, SignedFiles, plan_changes
 from tablestore_engine.operation.history.change_range import change_range
 from tablestore_engine.operation.history.snapshot_expire import Retention

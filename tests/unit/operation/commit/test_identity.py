@@ -10,8 +10,8 @@ from support.tables import compact, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError
-from tablestore_engine.operation.commands import arrow_write
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands import arrow_write
 from tablestore_engine.operation.transaction import transaction
 
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "bucket": "1", "write-only": "true"}

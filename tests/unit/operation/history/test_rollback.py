@@ -33,7 +33,7 @@ from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_ba
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
@@ -107,7 +107,7 @@ def test_restored_files_outlive_expiration(table, to):
     table.delete_tag("then")
     for keep in (4, 2, 1):
         table.expire_snapshots(Retention(1, keep, 0, 1_000))
-        manifests._cache.clear()
+        manifest_store._cache.clear()
         assert shown(table) == wanted
         check_invariants(table)
     assert data_files(table) == live_paths(table)
@@ -123,7 +123,7 @@ def test_back_to_a_tag_whose_snapshot_has_expired(table):
     assert by_key(table) == {1: row(1, 1)}
     table.delete_tag("first")
     table.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert by_key(table) == {1: row(1, 1)}
     assert data_files(table) == live_paths(table)
 
@@ -245,7 +245,7 @@ def test_a_snapshot_that_expires_meanwhile_is_refused(table):
     compact(table)
     to, other = table.snapshot(1), reload(table)
     other.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     with pytest.raises(SnapshotNotFound, match="expired meanwhile"):
         roll_back(table.state, to)
     assert by_key(table) == {1: row(1, 2)}

@@ -32,7 +32,7 @@ from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.snapshot_expire import Retention, end_of_expired
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_tag_keeps_its_files(table):
     compact(table)
     write(table, [row(3, 3)])
     table.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert [s.id for s in table.snapshots()] == [4]
     assert table.to_arrow(snapshot=table.version("first")).to_pylist() == [row(1, 1)]
     assert data_files(table) == kept_paths(table)

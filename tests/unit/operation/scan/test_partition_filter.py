@@ -12,7 +12,7 @@ from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 NULL = None
 
@@ -46,7 +46,7 @@ def table(tmp_path):
 
 def scanned(table, **what):
     """The files of a scan, and how many manifests a new process reads for it."""
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     table.io.read_names.clear()
     files = {(b.partition, f.file_name) for b in table.scan(**what).buckets for f in b.files}
     return files, len(table.io.read_names)

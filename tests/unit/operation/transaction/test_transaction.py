@@ -17,9 +17,9 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction import transaction
 from tablestore_engine.operation.transaction.transaction import ATTEMPTS, publish, with_retry
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ ALTER: list[Case] = [
         {"table": T, "actions": (AddColumn(ColumnDefinition("a", "decimal(10,2)"), if_not_exists=True),)},
     ),
     (
-        "alter table t add columns (a as b * 2 comment 'x' first, c int generated always as (max(b, 1)) after d)",
+        "alter table t add columns (a as b * 2 comment 'x' first, c int as (max(b, 1)) after d)",
         AlterColumns,
         {
             "table": T,
