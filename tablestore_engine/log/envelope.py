@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from tablestore_engine.log.json_text import row_text
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
-from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
+from tablestore_engine.metadata.bucket_hash import bucket_ids
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 _OPENINGS = ('{"before":null,"after":', '{"before":', ',"after":', '{"before":')

@@ -10,9 +10,9 @@ from typing import Any
 
 from tablestore_engine.errors import LogError
 from tablestore_engine.log.client import SECONDS, consumer, kafka, log_errors
-from tablestore_engine.log.producer import HEADER
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.log.topics import end_offsets
+from tablestore_engine.log.transactional_producer import HEADER
 
 _AT_ONCE = 50_000
 _POLL_SECONDS = 0.5

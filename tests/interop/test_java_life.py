@@ -15,7 +15,7 @@ from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, 
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-from tablestore_engine.storage.stores.statistics import StatisticsStore
+from tablestore_engine.storage.stores.statistics_store import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}
@@ -34,7 +34,7 @@ def same(java, table, snapshot=None):
 
 
 @pytest.mark.parametrize("to", [1, 2, 3])
-def test_what_came_back_outlives_their_expiration(java, table, to):
+def test_restored_files_outlive_their_expiration(java, table, to):
     table.write(rows_of_text(range(50), "a"))
     table.write(rows_of_text(range(20, 70), "b"))
     table.delete(rows_of_text(range(10), "x"))

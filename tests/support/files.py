@@ -11,7 +11,7 @@ from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFile
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 def path_of(table, entry):
@@ -41,7 +41,7 @@ def live_entries(table, snapshot=None):
 
 def kept_paths(table):
     """Paths of the data files that snapshots and tags need, as their manifests on disk say."""
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     return {path for snapshot in _kept(table) for path in live_paths(table, snapshot)}
 
 

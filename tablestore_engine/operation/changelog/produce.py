@@ -20,15 +20,15 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
-from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, sort_stable
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter, WriteTarget, write_target
-from tablestore_engine.operation.scan.scan import group_by_bucket, live_entries
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field

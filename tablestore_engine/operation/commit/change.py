@@ -16,8 +16,8 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, as_file
 from tablestore_engine.operation.commit.consumed import Consumed
-from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from

@@ -4,8 +4,8 @@ A write that uses the changes of a source says up to which snapshot of the sourc
 its rows, by the same commit, so each change is used once, whatever fails and however often the write is sent. Commits
 that use no changes carry the properties on: compactions, and changes of rows by hand. So do the batches of streams.
 
-Several writes to one table can count together (`operation.commands.unfinished`). Until the last of them, each snapshot
-of the table has the *unfinished mark* of their build.
+Several writes to one table can count together (`operation.table_commands.unfinished`). Until the last of them, each
+snapshot of the table has the *unfinished mark* of their build.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 
 PREFIX = "tablestore.consumed."
 STREAM_PREFIX = "tablestore.stream."

@@ -24,11 +24,11 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Execut
 from tablestore_engine.operation.compact.schedule import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import WriteResult
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteResult
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table_state import TableState
 

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.compaction.sections import Section, packed, sections
-from tablestore_engine.mergetree.merge.fold import reducer
-from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, merge_sorted, sort_stable
+from tablestore_engine.mergetree.merge.fold_records import reducer
+from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, merge_sorted, sort_stable
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT, DataFileMeta

@@ -20,7 +20,7 @@ from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntr
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
-from tablestore_engine.operation.scan.file_overlap import overlapping_with
+from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 
 
 def compact_multiset(task: CompactTask, task_name: str) -> list[ManifestEntry]:

@@ -28,8 +28,8 @@ from tablestore_engine.operation.compact.compact_plan import knowing, plan_compa
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")

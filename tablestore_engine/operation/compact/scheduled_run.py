@@ -49,9 +49,9 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Execut
 from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.history.orphans import files_of_write, named_files
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.table_state import TableState
 
 PLAN_PROPERTY = "tablestore.compaction"

@@ -19,8 +19,8 @@ from tablestore_engine.metadata.manifests import avro
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
 from tablestore_engine.operation.formats.avro_encode import encode_rows
 from tablestore_engine.operation.formats.batch_size import slices_within
-from tablestore_engine.operation.formats.column_stats import ColumnStats, RowStats
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
+from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
 
 _NAMESPACE = "org.apache.paimon.avro.generated"
 _NAME = re.compile(r"[^\W\d]\w*")

@@ -21,7 +21,7 @@ from tablestore_engine.log.topics import end_offsets, offsets_at
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
-from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.merge.fold import reducer
-from tablestore_engine.mergetree.merge.merge import SortColumn, merge_sorted
+from tablestore_engine.mergetree.merge.fold_records import reducer
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, merge_sorted
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta

@@ -13,7 +13,7 @@ from typing import Any
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
-from tablestore_engine.operation.scan.may_match import Bounds, may_match
+from tablestore_engine.operation.scan.stats_may_match import Bounds, may_match
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 

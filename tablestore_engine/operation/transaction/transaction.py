@@ -5,8 +5,8 @@ them. If the commit fails, the files of the write are removed, unless the outcom
 rows, or files that merge others, needs no job: `publish_change`. `with_retry` runs the whole transaction again after a
 conflict.
 
-Both return what was `Committed`, which `commands.after_commit.follow` takes: a caller that does not call it leaves the
-table to the next commit. Only maintenance, which itself follows a commit, may do so.
+Both return what was `Committed`, which `table_commands.after_commit.follow` takes: a caller that does not call it
+leaves the table to the next commit. Only maintenance, which itself follows a commit, may do so.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tablestore_engine.operation.commit.multiset_enable import Publisher, enable
 from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.job.index_change import index_change
-from tablestore_engine.operation.job.new_write import new_job
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
+from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.new_write import new_job
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState

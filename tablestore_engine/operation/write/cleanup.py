@@ -13,7 +13,7 @@ from tablestore_engine.metadata.manifests.manifest import FileKind
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.write_job import WriteResult
+from tablestore_engine.operation.write_job.write_job import WriteResult
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from tablestore_engine.operation.compact.rewrite_index import plan_rewrite, rewr
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.transaction.transaction import with_retry
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 

@@ -23,8 +23,8 @@ from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.expressions.char_text import typed
-from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.table import Table
 

@@ -12,7 +12,7 @@ from datetime import date
 
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import (
     TIMESTAMP_ROOTS,

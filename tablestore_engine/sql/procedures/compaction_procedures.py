@@ -14,10 +14,10 @@ from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
-from tablestore_engine.spark.run.partition_values import matching_partitions
+from tablestore_engine.spark.queries.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.write_statements.row_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

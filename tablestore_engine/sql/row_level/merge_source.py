@@ -19,7 +19,7 @@ from tablestore_engine.schema.table.predicate import Predicate, conjunction, dis
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.key_rows import few_keys, keys_among, lookup_columns
-from tablestore_engine.spark.read.source_bounds import (
+from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
     is_large,
@@ -28,14 +28,14 @@ from tablestore_engine.spark.read.source_bounds import (
     with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
-from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
-from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
+from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.write_statements.row_context import RowContext
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

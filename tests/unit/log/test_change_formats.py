@@ -14,7 +14,7 @@ from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.json_values import from_base64
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 
 ROW = pa.schema([("id", pa.int32()), ("name", pa.string()), ("price", pa.decimal128(10, 2))])
 WANTED = Wanted(ROW, keys=("id",))
@@ -294,7 +294,7 @@ def test_a_text_that_is_no_unicode_is_bad_by_itself():
     assert found.rows.column("id").to_pylist() == [0, 1, 2, 3, 4, 6, 7, 8]
 
 
-def test_what_a_log_publishes_is_read_again():
+def test_published_rows_are_read_again():
     values = {
         "id": pa.array([1, 2], pa.int32()),
         "f": pa.array([0.1, float("inf")]),

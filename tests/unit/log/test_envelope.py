@@ -12,8 +12,8 @@ import pytest
 from tablestore_engine.log import envelope
 from tablestore_engine.log.envelope import messages_of, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
-from tablestore_engine.mergetree.columns.changelog_rows import ChangelogRows
-from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
+from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.schema.types.types import DataField, parse_type
 
 LOG = LogSettings("t", "localhost:1", primary_keys=("id",))

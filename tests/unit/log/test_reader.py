@@ -9,9 +9,9 @@ from confluent_kafka import KafkaError, KafkaException
 
 from tablestore_engine.errors import LogError
 from tablestore_engine.log import reader
-from tablestore_engine.log.producer import HEADER
 from tablestore_engine.log.reader import read_between, snapshot_of
 from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.log.transactional_producer import HEADER
 
 LOG = LogSettings("t", "localhost:1", partitions=2)
 

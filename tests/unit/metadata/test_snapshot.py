@@ -58,7 +58,7 @@ def test_persisted_keys():
     assert "extra" not in data
 
 
-def test_what_others_wrote_survives():
+def test_fields_of_other_writers_survive():
     snapshot = Snapshot.from_json(FOREIGN)
     assert snapshot.writer_version == "python-2.1.0"
     assert snapshot.extra == {"fromTheFuture": {"a": [1]}}

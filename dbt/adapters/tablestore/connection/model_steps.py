@@ -1,7 +1,7 @@
 """The writes of one model that is computed from changes: its rows and its position are committed together.
 
 A text with one write commits both by it; every built-in strategy, and a snapshot, is such a text. Where more than one
-statement writes the model's table, they are a build (`tablestore_engine.operation.commands.unfinished`): a user's
+statement writes the model's table, they are a build (`tablestore_engine.operation.table_commands.unfinished`): a user's
 strategy, also when its macro runs statements of its own, and pre-hooks. It ends behind the model's main text. Until
 then no commit has the position, and a later run undoes the build of one that ended in between.
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.sql.parse.written_tables import Written, written_tables
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ModelSteps:
 
     def begin(self, *, anew: bool) -> None:
         """Begin the build with the first write. `anew`: which makes the table."""
-        from tablestore_engine.operation.commands.unfinished import Build, begin_build
+        from tablestore_engine.operation.table_commands.unfinished import Build, begin_build
 
         if self.begun or anew:
             self.begun, self.anew = True, self.anew or anew
@@ -64,14 +64,14 @@ class ModelSteps:
 
     def mark(self, *, anew: bool) -> Consumed:
         """What a write of the build says."""
-        from tablestore_engine.operation.commands.unfinished import Build
+        from tablestore_engine.operation.table_commands.unfinished import Build
 
         build = Build(".".join(self.table), self.build)
         return build.replaces() if anew else build.goes_on(anew=self.anew)
 
     def finish(self, consumed: tuple[Consumed, ...]) -> None:
         """Commit the position."""
-        from tablestore_engine.operation.commands.unfinished import Build, finish_build
+        from tablestore_engine.operation.table_commands.unfinished import Build, finish_build
 
         table = self.catalog.load_table(*self.table)
         finish_build(table.state, Build(table.state.name, self.build), consumed, anew=self.anew)

@@ -7,7 +7,7 @@ from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.consumed import Consumed, Position, mark_of, positions_of
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 
 NEWS = Consumed("shop.orders", None, Position(3, "x"))
 MAIN = WriteIntent(identity=CommitIdentity("dbt-1", 1), consumed=(NEWS,))

@@ -16,13 +16,13 @@ from tablestore_engine.metadata.manifests.index_manifest import (
     hash_entries,
 )
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores.hash_index import contains, read_hashes, write_hashes
+from tablestore_engine.storage.stores.hash_index_file import contains, read_hashes, write_hashes
 
 ENTRY = IndexEntry(b"\0\0\0\0", 3, HASH, "index-1", 8, 2)
 
 
 @pytest.mark.parametrize("compression", ["zstd", "deflate", "snappy", "null"])
-def test_what_is_written_is_read(compression):
+def test_written_entries_are_read(compression):
     entries = [ENTRY, IndexEntry(b"p", 0, HASH, "index-2", 4, 1, "/elsewhere/index-2")]
     assert decode_index(encode_index(entries, compression)) == entries
 

@@ -10,8 +10,8 @@ from support.tables import compact, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError
-from tablestore_engine.operation.commands import arrow_write
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands import arrow_write
 from tablestore_engine.operation.transaction import transaction
 
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "bucket": "1", "write-only": "true"}
@@ -115,7 +115,7 @@ def test_the_answer_of_the_commit_is_lost(sums, tmp_path, monkeypatch, when):
         ({"commit_user": "", "commit_identifier": 1}, "empty"),
     ],
 )
-def test_what_is_no_identity(sums, identity, words):
+def test_wrong_identities_are_refused(sums, identity, words):
     with pytest.raises(CommitIdentityError, match=words):
         sums.write(batch(), **identity)
     assert sums.latest_snapshot() is None

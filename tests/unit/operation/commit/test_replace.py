@@ -7,15 +7,15 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.replace import (
     next_schema,
     replace_all,
     schema_publisher,
 )
-from tablestore_engine.operation.job.write_job import WriteJob
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 

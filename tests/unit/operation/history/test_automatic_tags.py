@@ -147,6 +147,6 @@ def test_tags_whose_time_is_over_stay_when_nobody_removes_them(tmp_path):
         ({"tag.creation-period": "weekly"}, "daily, hourly, two-hours"),
     ],
 )
-def test_what_makes_no_tags_is_refused(options, words):
+def test_options_that_make_no_tags_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         validate({"tag.automatic-creation": "process-time", **options})

@@ -60,7 +60,7 @@ def test_values_that_the_column_cannot_hold_equal_nothing(name, given, expected)
     assert [one[name] for one in found] == expected
 
 
-def test_what_keys_say_of_files():
+def test_keys_give_predicates_on_files():
     values = pa.table({"id": pa.array([5, 1, 5], pa.int32()), "name": ["b", "a", "c"]})
     assert predicates_of(RowKeys(values)) == [
         Compare("id", ">=", 1), Compare("id", "<=", 5), In("id", (5, 1)),
