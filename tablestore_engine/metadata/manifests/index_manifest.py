@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablestore_engine.metadata.manifests import avro, manifest_records
+from tablestore_engine.metadata.manifests import avro_container, decode_records
 
 HASH = "HASH"
 DELETION_VECTORS = "DELETION_VECTORS"
@@ -50,13 +50,13 @@ def hash_entries(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
 
 def encode_index(entries: Iterable[IndexEntry], compression: str = "zstd") -> bytes:
     """The Avro file of an index manifest. ``compression``: zstd, deflate, snappy or null."""
-    return avro.encode("index_manifest_entry", [_record(one) for one in entries], compression)
+    return avro_container.encode("index_manifest_entry", [_record(one) for one in entries], compression)
 
 
 def decode_index(data: bytes) -> list[IndexEntry]:
     """The entries of an Avro file, also of one that older writers made. Raises ValueError on damage."""
     try:
-        return [_entry(one) for one in manifest_records.decode(data)]
+        return [_entry(one) for one in decode_records.decode(data)]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a record lacks or breaks the field {error}") from None
 

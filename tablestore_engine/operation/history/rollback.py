@@ -23,7 +23,7 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change

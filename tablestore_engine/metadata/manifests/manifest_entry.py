@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from tablestore_engine.metadata.manifests import avro, manifest_records
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifests import avro_container, decode_records
+from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta, SimpleStats
 
 # The format's permanent mark in every record, not a version of the fields.
 _FORMAT = 2
@@ -94,7 +94,7 @@ def merge_entries(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
 
 def encode_entries(entries: Iterable[ManifestEntry], compression: str = "zstd") -> bytes:
     """The Avro file of a manifest. ``compression``: zstd, deflate, snappy or null."""
-    return avro.encode("manifest_entry", [_entry_record(one) for one in entries], compression)
+    return avro_container.encode("manifest_entry", [_entry_record(one) for one in entries], compression)
 
 
 def decode_entries(data: bytes) -> list[ManifestEntry]:
@@ -104,7 +104,7 @@ def decode_entries(data: bytes) -> list[ManifestEntry]:
 
 def encode_metas(metas: Iterable[ManifestFileMeta], compression: str = "zstd") -> bytes:
     """The Avro file of a manifest list. ``compression``: zstd, deflate, snappy or null."""
-    return avro.encode("manifest_file_meta", [_meta_record(one) for one in metas], compression)
+    return avro_container.encode("manifest_file_meta", [_meta_record(one) for one in metas], compression)
 
 
 def decode_metas(data: bytes) -> list[ManifestFileMeta]:
@@ -113,7 +113,7 @@ def decode_metas(data: bytes) -> list[ManifestFileMeta]:
 
 
 def _decode(data: bytes, make: Any) -> list[Any]:
-    records = manifest_records.decode(data)
+    records = decode_records.decode(data)
     try:
         return [make(one) for one in records]
     except (KeyError, TypeError, AttributeError) as error:

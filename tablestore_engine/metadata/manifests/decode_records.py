@@ -1,6 +1,6 @@
 """The records of manifests, manifest lists and index manifests, in any format that Paimon writes.
 
-The format is what the bytes begin with: `manifest.format` may be ``orc`` or ``parquet`` in tables of other tools. Ours
+The format is what the bytes begin with: `manifest_entry.format` may be ``orc`` or ``parquet`` in tables of other tools. Ours
 are Avro files.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.metadata.manifests import avro
+from tablestore_engine.metadata.manifests import avro_container
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,9 +17,9 @@ _ORC, _PARQUET = b"ORC", b"PAR1"
 
 
 def decode(data: bytes) -> list[dict[str, Any]]:
-    """Records as `avro.decode` has them: a timestamp is its milliseconds. Raises ValueError on damage."""
+    """Records as `avro_container.decode` has them: a timestamp is its milliseconds. Raises ValueError on damage."""
     if not data.startswith((_ORC, _PARQUET)):
-        return avro.decode(data)
+        return avro_container.decode(data)
     import pyarrow as pa
 
     try:

@@ -12,13 +12,13 @@ from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.manifests import avro, manifest_records
+from tablestore_engine.metadata.manifests import avro_container, decode_records
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 
 def columnar(data, kind):
     """The Avro file of a manifest in another format, with the types that Paimon's schema gives it."""
-    rows = pa.Table.from_pylist(avro.decode(data))
+    rows = pa.Table.from_pylist(avro_container.decode(data))
     rows = rows.cast(pa.schema([_typed(field) for field in rows.schema]))
     sink = io.BytesIO()
     if kind == "orc":
@@ -49,7 +49,7 @@ def test_a_table_of_another_tool(tmp_path, kind):
     for one in table.io.list(folder):
         data = table.io.read(one.path)
         table.io.write(one.path, columnar(data, kind))
-        assert manifest_records.decode(table.io.read(one.path)) == avro.decode(data)
+        assert decode_records.decode(table.io.read(one.path)) == avro_container.decode(data)
     again = Catalog(tmp_path).load_table("default", "t")
     assert [e.file for e in again.live_files()] == before
     assert sorted(row["v"] for row in read(again)) == ["a", "b"]
@@ -60,4 +60,4 @@ def test_a_table_of_another_tool(tmp_path, kind):
 @pytest.mark.parametrize("start", [b"ORC", b"PAR1"])
 def test_damaged_ones(start):
     with pytest.raises(ValueError, match=r"\w"):
-        manifest_records.decode(start + b" and nothing else")
+        decode_records.decode(start + b" and nothing else")

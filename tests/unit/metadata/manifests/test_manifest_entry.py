@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
-from tablestore_engine.metadata.manifests import avro
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest import (
+from tablestore_engine.metadata.manifests import avro_container
+from tablestore_engine.metadata.manifests.data_file_meta import EMPTY_STATS, DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifests.manifest_entry import (
     FileKind,
     ManifestEntry,
     ManifestFileMeta,
@@ -112,7 +112,7 @@ def test_reads_the_manifest_list_of_pypaimon():
 
 def _old_schema():
     """The manifest schema before column statistics were named: the last five fields are missing."""
-    schema = {**avro.SCHEMAS["manifest_entry"]}
+    schema = {**avro_container.SCHEMAS["manifest_entry"]}
     file = {**schema["fields"][-1]["type"]}
     file["fields"] = [one for one in file["fields"] if one["name"] not in (
         "_FILE_SOURCE", "_VALUE_STATS_COLS", "_EXTERNAL_PATH", "_FIRST_ROW_ID", "_WRITE_COLS")]  # fmt: skip
@@ -121,7 +121,7 @@ def _old_schema():
 
 
 def _record(entry):
-    (record,) = avro.decode(encode_entries([entry], "null"))
+    (record,) = avro_container.decode(encode_entries([entry], "null"))
     return record
 
 
@@ -134,7 +134,7 @@ def test_reads_manifests_of_old_writers(union):
 
 
 def test_reads_many_blocks_and_unknown_fields():
-    schema = {**avro.SCHEMAS["manifest_entry"]}
+    schema = {**avro_container.SCHEMAS["manifest_entry"]}
     schema["fields"] = [*schema["fields"], {"name": "_NEWER", "type": "string"}]
     entries = [entry(FileKind.ADD, f"data-{i}") for i in range(50)]
     out = io.BytesIO()
