@@ -14,9 +14,9 @@ from collections.abc import Callable
 import fastavro
 
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests import avro_container
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry, encode_entries
+from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, encode_entries
 from tablestore_engine.schema.types.types import parse_type
 
 ENTRIES, ROUNDS, COLUMNS = 10_000, 12, 8

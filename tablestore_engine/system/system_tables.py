@@ -13,8 +13,8 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import duration_text

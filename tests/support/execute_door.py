@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from tablestore_engine.catalog import Catalog, View
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.write.write_table import write_table

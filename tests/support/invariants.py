@@ -19,8 +19,8 @@ from pyarrow import orc
 from support.files import digest_of, live_entries, path_of
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket_hash import bucket_of
-from tablestore_engine.metadata.manifests import avro_container
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind
+from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_index import key_hashes
 from tablestore_engine.operation.files.index_files import index_path

@@ -22,8 +22,8 @@ import pyarrow as pa
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.mergetree.merge.merge_runs import SortColumn, sort_stable
-from tablestore_engine.metadata.manifests.data_file_meta import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach

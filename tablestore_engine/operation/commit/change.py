@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Protocol
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, as_file
 from tablestore_engine.operation.commit.consumed import Consumed

@@ -21,7 +21,12 @@ from tablestore_engine.errors import (
     ConflictError,
     StorageError,
 )
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
+    FileKind,
+    ManifestEntry,
+    ManifestFileMeta,
+    merge_entries,
+)
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import (
     IndexChange,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStoreError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting

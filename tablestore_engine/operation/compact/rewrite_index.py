@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.file_index_writer import (

@@ -19,7 +19,7 @@ from tablestore_engine.metadata.compaction_plan import (
     instant_of,
     millis_of,
 )
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes

@@ -40,7 +40,7 @@ from tablestore_engine.metadata.compaction_plan import (
     ScheduledCompaction,
     in_order,
 )
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity

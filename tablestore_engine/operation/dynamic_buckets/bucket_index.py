@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.bucket_hash import row_hashes
-from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import FillRule, shares
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.entry_paths import EntryPaths

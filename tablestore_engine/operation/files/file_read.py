@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.data_file_meta import format_of
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
 from tablestore_engine.operation.files.cast_old_columns import evolved
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.row_keys import Longs, RowKeys

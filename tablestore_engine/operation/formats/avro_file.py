@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.manifests import avro_container
+from tablestore_engine.metadata.manifest_encoding import avro_container
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
 from tablestore_engine.operation.formats.avro_encode import encode_rows
 from tablestore_engine.operation.formats.batch_size import slices_within

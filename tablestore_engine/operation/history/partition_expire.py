@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.commit.commit import Change

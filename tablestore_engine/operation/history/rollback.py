@@ -22,8 +22,8 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
-from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.file_index_read import opened_index
 from tablestore_engine.operation.scan.stats_may_match import key_value
 from tablestore_engine.schema.table.file_indexes import BITMAP, BLOOM_FILTER

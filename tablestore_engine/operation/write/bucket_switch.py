@@ -18,8 +18,8 @@ from tablestore_engine.mergetree.merge.fold_records import fold_sorted
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, MOST_LAYERS
 from tablestore_engine.mergetree.multiset.retractions import settled
-from tablestore_engine.metadata.manifests.data_file_meta import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_index import BucketIndex
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter

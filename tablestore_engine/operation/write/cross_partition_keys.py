@@ -23,7 +23,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge_runs import comparable_key
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.bucket_index import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.files.deletion_vectors import positions_in

@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.bucket_index_commit import as_file
 from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buckets
 from tablestore_engine.operation.files.data_file_writer import WriteTarget

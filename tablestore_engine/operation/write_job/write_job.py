@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.merge.merge_runs import SortColumn
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.dynamic_buckets.bucket_index import DynamicBuckets
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path

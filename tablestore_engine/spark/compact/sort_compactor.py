@@ -18,8 +18,8 @@ from tablestore_engine.errors import (
     SqlError,
 )
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
-from tablestore_engine.metadata.manifests.data_file_meta import FILE_SOURCE_COMPACT
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity

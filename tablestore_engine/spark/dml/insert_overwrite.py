@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change

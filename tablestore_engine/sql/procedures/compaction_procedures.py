@@ -6,8 +6,8 @@ Arguments have Paimon's names where it has them. All are checked before anything
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.manifests.data_file_meta import FILE_SOURCE_COMPACT
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter

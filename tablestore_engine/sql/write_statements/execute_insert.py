@@ -14,7 +14,7 @@ from tablestore_engine.errors import (
     SqlError,
 )
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.scan.stats_may_match import key_value
 from tablestore_engine.operation.transaction.transaction import with_retry

@@ -9,7 +9,7 @@ from itertools import count
 import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.metadata.manifests.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity

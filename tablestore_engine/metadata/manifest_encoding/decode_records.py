@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.metadata.manifests import avro_container
+from tablestore_engine.metadata.manifest_encoding import avro_container
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablestore_engine.metadata.manifests import avro_container, decode_records
+from tablestore_engine.metadata.manifest_encoding import avro_container, decode_records
 
 HASH = "HASH"
 DELETION_VECTORS = "DELETION_VECTORS"

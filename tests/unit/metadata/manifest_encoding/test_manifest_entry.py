@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
-from tablestore_engine.metadata.manifests import avro_container
-from tablestore_engine.metadata.manifests.data_file_meta import EMPTY_STATS, DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest_entry import (
+from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     FileKind,
     ManifestEntry,
     ManifestFileMeta,

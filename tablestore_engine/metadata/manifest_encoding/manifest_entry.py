@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from tablestore_engine.metadata.manifests import avro_container, decode_records
-from tablestore_engine.metadata.manifests.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding import avro_container, decode_records
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
 
 # The format's permanent mark in every record, not a version of the fields.
 _FORMAT = 2

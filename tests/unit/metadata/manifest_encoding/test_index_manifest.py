@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.manifests import index_manifest
-from tablestore_engine.metadata.manifests.index_manifest import (
+from tablestore_engine.metadata.manifest_encoding import index_manifest
+from tablestore_engine.metadata.manifest_encoding.index_manifest import (
     DELETION_VECTORS,
     HASH,
     IndexEntry,

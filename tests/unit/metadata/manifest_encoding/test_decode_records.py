@@ -12,7 +12,7 @@ from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.manifests import avro_container, decode_records
+from tablestore_engine.metadata.manifest_encoding import avro_container, decode_records
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 
