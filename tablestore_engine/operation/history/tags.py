@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, tag_of
+from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
 from tablestore_engine.operation.history.dead_tags import is_dead
 from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis

@@ -7,8 +7,8 @@ the bounds by which files are skipped are recorded by every commit and need no A
 from __future__ import annotations
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, SqlError, TableStoreError
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.table_commands.after_commit import follow

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.statistics import (
+from tablestore_engine.metadata.analyze_statistics import (
     ColumnStatistics,
     Statistics,
     has_bounds,
@@ -19,7 +19,7 @@ from tablestore_engine.metadata.statistics import (
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.statistics_store import StatisticsStore
+from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
 
 FOUND = Statistics(
     3, 1, 10, 512, {"id": ColumnStatistics(0, 9, "1", "10", 0, 4, 4), "ü": ColumnStatistics(1, null_count=2)}

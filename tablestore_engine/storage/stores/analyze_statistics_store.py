@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
-from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.stores.record_file import read_record
