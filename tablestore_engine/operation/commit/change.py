@@ -30,7 +30,7 @@ LOG_SENT = "tablestore.log-sent"  # property of a snapshot whose rows a log had 
 
 
 class Changelog(Protocol):
-    """Makes the files that record what a commit changes (`operation.changelog.produce`)."""
+    """Makes the files that record what a commit changes (`operation.changelog.changelog_producer`)."""
 
     def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
         """Write those of a commit that follows a snapshot and makes these entries."""

@@ -21,8 +21,8 @@ from tablestore_engine.errors import CommitTimeoutError, ConflictError, Consumed
 from tablestore_engine.log.settings import has_log
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.changelog_producer import Input, producer_of
 from tablestore_engine.operation.changelog.early_log import send_before_commit
-from tablestore_engine.operation.changelog.produce import Input, producer_of
 from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
