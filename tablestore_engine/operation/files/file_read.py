@@ -16,7 +16,7 @@ from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
 from tablestore_engine.operation.files.cast_old_columns import evolved
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
-from tablestore_engine.operation.files.row_keys import Longs, RowKeys
+from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored

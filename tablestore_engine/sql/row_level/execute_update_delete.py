@@ -15,7 +15,7 @@ from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.row_level.assignments import assigned_values
-from tablestore_engine.sql.row_level.looked_up import looked_up
+from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate

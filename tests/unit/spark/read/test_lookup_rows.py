@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from support.tables import schema_of
 
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.schema.table.predicate import Compare, In
-from tablestore_engine.spark.read.key_rows import keys_among, keys_of_rows, lookup_columns, predicates_of
+from tablestore_engine.spark.read.lookup_rows import keys_among, keys_of_rows, lookup_columns, predicates_of
 
 KINDS = {
     "id": "INT", "tiny": "TINYINT", "name": "STRING", "code": "CHAR(3)", "price": "DECIMAL(6, 2)", "day": "DATE",

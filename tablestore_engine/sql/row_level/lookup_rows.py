@@ -8,13 +8,13 @@ holds for too many rows, or names hidden columns, is left to the query that chan
 from __future__ import annotations
 
 from tablestore_engine.errors import TableStoreError
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.file_skipping import certain_rows
 from tablestore_engine.operation.scan.key_lookup import pinned_keys
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.spark.read.key_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
+from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
 from tablestore_engine.sql.row_level.memberships import memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of

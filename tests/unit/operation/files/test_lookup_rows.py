@@ -7,14 +7,14 @@ import random
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.operation.files import row_keys
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files import lookup_rows
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 
 
 @pytest.mark.parametrize("most", [1 << 62, 1])
 @pytest.mark.parametrize("names", [["a"], ["a", "b"], ["b", "a.c", "a"]])
 def test_positions_of_keys(monkeypatch, most, names):
-    monkeypatch.setattr(row_keys, "_MOST_NUMBERS", most)
+    monkeypatch.setattr(lookup_rows, "_MOST_NUMBERS", most)
     chance = random.Random(len(names))
 
     def some(count, nulls):
