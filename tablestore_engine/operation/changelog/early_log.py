@@ -61,7 +61,7 @@ def _lags(state: TableState) -> bool:
 
 
 def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry]) -> list[int]:
-    from tablestore_engine.log.envelope import messages_of
+    from tablestore_engine.log.encode_changes import messages_of
     from tablestore_engine.log.topics import end_offsets
     from tablestore_engine.log.transactional_producer import send_early
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.log.change_formats import BEFORE, DELETE, Decoded, Wanted, decode
-from tablestore_engine.log.reader import read_between
+from tablestore_engine.log.decode_changes import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.log.topic_reader import read_between
 from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.log.json_records import BadRecord, Records, parse_records, samples
-from tablestore_engine.log.json_values import fit, member_units, units_of, wire_fields
+from tablestore_engine.log.json_convert import fit, member_units, units_of, wire_fields
+from tablestore_engine.log.json_parse import BadRecord, Records, parse_records, samples
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 _SKIP = -1

@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from tablestore_engine.errors import LogError
-from tablestore_engine.log import reader
-from tablestore_engine.log.reader import read_between, snapshot_of
+from tablestore_engine.log import topic_reader
 from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.log.topic_reader import read_between, snapshot_of
 from tablestore_engine.log.transactional_producer import HEADER
 
 LOG = LogSettings("t", "localhost:1", partitions=2)
@@ -42,7 +42,7 @@ class Client:
 def client(monkeypatch):
     def use(*answers):
         made = Client(*answers)
-        monkeypatch.setattr(reader, "consumer", lambda log: made)
+        monkeypatch.setattr(topic_reader, "consumer", lambda log: made)
         return made
 
     return use
@@ -64,7 +64,7 @@ def test_partitions_without_news_are_left_alone(client):
 
 
 def test_it_does_not_wait_for_ever(client, monkeypatch):
-    monkeypatch.setattr(reader, "SECONDS", 0.05)
+    monkeypatch.setattr(topic_reader, "SECONDS", 0.05)
     client()
     with pytest.raises(LogError, match="sent nothing"):
         list(read_between(LOG, [0, 0], [1, 1]))

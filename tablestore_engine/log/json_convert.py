@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.log.json_text import ALPHABET
+from tablestore_engine.log.json_encode import ALPHABET
 
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 _DAY_MILLIS = 86_400_000

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.log.json_text import base64_text, joined, row_text, value_text
+from tablestore_engine.log.json_encode import base64_text, joined, row_text, value_text
 
 
 def parsed(array):

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
-from tablestore_engine.log.envelope import messages_of, texts_as_bytes
-from tablestore_engine.log.json_values import from_base64
+from tablestore_engine.log.decode_changes import FORMATS, Wanted, decode
+from tablestore_engine.log.encode_changes import messages_of, texts_as_bytes
+from tablestore_engine.log.json_convert import from_base64
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json
 
-from tablestore_engine.log.json_values import Units, fit, member_units, members
+from tablestore_engine.log.json_convert import Units, fit, member_units, members
 
 _BLOCK = 1 << 28
 SAMPLED = 100

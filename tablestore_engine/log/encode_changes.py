@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.log.json_text import row_text
+from tablestore_engine.log.json_encode import row_text
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.bucket_hash import bucket_ids
