@@ -265,7 +265,7 @@ class TableStore(StoreSession):
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table at every attempt.
         """
-        from tablestore_engine.operation.commit.identity import chosen_identity
+        from tablestore_engine.operation.commit.commit_identity import chosen_identity
         from tablestore_engine.sql.dataframe_writes.write_frame import write_in_session
 
         identity = chosen_identity(commit_user, commit_identifier)

@@ -14,7 +14,7 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.identity import chosen_identity
+from tablestore_engine.operation.commit.commit_identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.read.row_count import RowCount, row_count

@@ -31,7 +31,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock

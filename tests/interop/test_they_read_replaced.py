@@ -7,7 +7,7 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable, rows_of
 from support.interop.readers import EVERY_READER
 
-from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN

@@ -10,7 +10,7 @@ import pytest
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.types.types import DataField

@@ -16,7 +16,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import unit_of
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of, universal_options
 from tablestore_engine.operation.compact.scheduled_run import execute_here

@@ -41,7 +41,7 @@ from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept

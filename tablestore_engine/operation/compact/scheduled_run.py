@@ -43,7 +43,7 @@ from tablestore_engine.metadata.compaction_plan import (
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity, new_identity
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of

@@ -27,9 +27,9 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.consumed import carried
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import restarts
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.consumed_positions import carried
+from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path

@@ -9,7 +9,7 @@ from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.log.decode_changes import FORMATS
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
 
 
 @dataclass(frozen=True)

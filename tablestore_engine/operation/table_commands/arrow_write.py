@@ -13,7 +13,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import applied_before
+from tablestore_engine.operation.commit.commit_identity import applied_before
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows

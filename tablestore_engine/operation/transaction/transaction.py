@@ -25,9 +25,9 @@ from tablestore_engine.operation.changelog.changelog_producer import Input, prod
 from tablestore_engine.operation.changelog.early_log import send_before_commit
 from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
-from tablestore_engine.operation.commit.replace import schema_publisher
+from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.plan_scan import live_entries

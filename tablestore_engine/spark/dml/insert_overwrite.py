@@ -17,7 +17,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import everything
+from tablestore_engine.operation.commit.replace_table import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change

@@ -10,7 +10,7 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, SqlError, TableS
 from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent

@@ -20,8 +20,8 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ReadOnlyError
-from tablestore_engine.operation.commit.identity import applied_before
+from tablestore_engine.operation.commit.commit_identity import applied_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.query_frames.pinned_query import Frames

@@ -10,8 +10,8 @@ from support.tables import DELETE, PUT, arrow_rows, compact, make_table, new_job
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.change import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention

@@ -8,7 +8,7 @@ from support.tables import arrow_rows, compact, identity, make_table, new_job, r
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.replace import (
+from tablestore_engine.operation.commit.replace_table import (
     next_schema,
     replace_all,
     schema_publisher,

@@ -9,7 +9,13 @@ from support.tables import PUT, arrow_rows, compact, identity, keyed_table, new_
 
 from tablestore_engine.errors import ConflictError, ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.consumed import PREFIX, Consumed, Position, positions_of, with_consumed
+from tablestore_engine.operation.commit.consumed_positions import (
+    PREFIX,
+    Consumed,
+    Position,
+    positions_of,
+    with_consumed,
+)
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write.write_table import write_table
 
