@@ -1,7 +1,7 @@
 """The records of manifests, manifest lists and index manifests, in any format that Paimon writes.
 
-The format is what the bytes begin with: `manifest_entry.format` may be ``orc`` or ``parquet`` in tables of other tools. Ours
-are Avro files.
+The format is what the bytes begin with: `manifest.format` may be ``orc`` or ``parquet`` in tables of other tools.
+Ours are Avro files.
 """
 
 from __future__ import annotations

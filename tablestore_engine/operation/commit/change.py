@@ -54,8 +54,8 @@ class Change:
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
     is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
-    `consumed_positions` are the changes of other tables that the rows come from: another commit that used some of them conflicts.
-    `changelog` makes the changelog of the commit, at each attempt anew.
+    `consumed` are the changes of other tables that the rows come from: another commit that used some of them
+    conflicts. `changelog` makes the changelog of the commit, at each attempt anew.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE

@@ -2,8 +2,8 @@
 
 Spark numbers the batches of a query, and notes at the checkpoint location which of them it has begun and finished. One
 that was begun and not finished is run again with the same rows. So each commit says how many batches of the query the
-table has then (`operation.commit.consumed_positions`), every later commit says so, too, and a batch that is there is left out.
-Without a checkpoint location a query that is started again has another id, and would write everything again.
+table has then (`operation.commit.consumed_positions`), every later commit says so, too, and a batch that is there is
+left out. Without a checkpoint location a query that is started again has another id, and would write everything again.
 """
 
 from __future__ import annotations

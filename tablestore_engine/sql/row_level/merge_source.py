@@ -1,8 +1,8 @@
 """The source of a MERGE, computed once, and what of the target its rows can change.
 
 If the target is large, the source is computed before the join: its keys exclude files of the target, and of a keyed one
-only the rows that it may change are read, as long as they are few (`lookup_rows`). A small source is held here; a larger
-one is kept by Spark.
+only the rows that it may change are read, as long as they are few (`lookup_rows`). A small source is held here; a
+larger one is kept by Spark.
 """
 
 from __future__ import annotations
