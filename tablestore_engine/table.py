@@ -15,8 +15,8 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit_identity import chosen_identity
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter

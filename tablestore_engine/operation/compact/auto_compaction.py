@@ -23,7 +23,7 @@ from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed

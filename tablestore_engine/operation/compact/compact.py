@@ -24,8 +24,8 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOU
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.compact.multiset_compact import compact_multiset
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field

@@ -18,8 +18,8 @@ from tablestore_engine.mergetree.multiset.retractions import Part, Retractions, 
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 
 

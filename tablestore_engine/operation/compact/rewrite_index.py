@@ -13,7 +13,7 @@ import pyarrow as pa
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
     FileIndexBuilder,
@@ -21,7 +21,7 @@ from tablestore_engine.operation.files.file_index_writer import (
     index_file_name,
     store_index,
 )
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.file_indexes import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema

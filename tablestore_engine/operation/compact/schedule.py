@@ -26,7 +26,7 @@ from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.storage.stores.schema_store import SchemaStore

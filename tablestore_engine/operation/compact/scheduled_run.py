@@ -47,7 +47,7 @@ from tablestore_engine.operation.commit.commit_identity import CommitIdentity, n
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.history.orphans import files_of_write, named_files
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files

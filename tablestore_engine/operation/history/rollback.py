@@ -30,9 +30,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.consumed_positions import carried
 from tablestore_engine.operation.commit.replace_table import restarts
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files

@@ -28,8 +28,8 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
 from tablestore_engine.operation.commit.replace_table import schema_publisher
-from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.bucket_index_change import index_change

@@ -22,8 +22,8 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOU
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_index import BucketIndex
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field

@@ -14,7 +14,7 @@ from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.operation.compact.compact import batch_rows, run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, universal_options
-from tablestore_engine.operation.files.data_file_writer import write_target
+from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type
 

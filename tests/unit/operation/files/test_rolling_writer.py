@@ -12,7 +12,7 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, by_key, compact, make_table, new_job, read, write
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write.write_table import write_table
 
 NESTED = {

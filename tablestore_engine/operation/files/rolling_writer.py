@@ -24,7 +24,7 @@ from tablestore_engine.operation.files.file_index_writer import (
     index_file_name,
     store_index,
 )
-from tablestore_engine.operation.files.open_file import OpenFile, WrittenFile
+from tablestore_engine.operation.files.single_file_writer import OpenFile, WrittenFile
 from tablestore_engine.operation.files.variants import with_whole_variants
 from tablestore_engine.operation.formats.batch_size import slices_within
 from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout

@@ -28,7 +28,7 @@ def bounds(table, column):
 @pytest.mark.parametrize("keyed", [True, False])
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
 def test_a_file_with_nan(tmp_path, monkeypatch, keyed, kind):
-    monkeypatch.setattr("tablestore_engine.operation.files.data_file_writer._SLICE_BYTES", 200)
+    monkeypatch.setattr("tablestore_engine.operation.files.rolling_writer._SLICE_BYTES", 200)
     keys, options = (("id",), {"bucket": "1"}) if keyed else ((), {})
     table = make_table(tmp_path, {"id": "INT", "x": kind, "y": kind}, keys, options=options)
     values = [1.0] * 40 + [NAN] + [2.0] * 40
