@@ -24,7 +24,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
+from tablestore_engine.operation.write.write_task import with_bucket, write_sorted
 from tablestore_engine.operation.write_job.new_write import new_job
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.creation import create_schema

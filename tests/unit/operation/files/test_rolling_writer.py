@@ -13,7 +13,7 @@ from support.tables import arrow_rows, by_key, compact, make_table, new_job, rea
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 
 NESTED = {
     "type": "ROW",

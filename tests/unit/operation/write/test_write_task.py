@@ -15,7 +15,7 @@ from support.invariants import check_invariants
 from support.tables import DELETE, PUT, arrow_rows, by_key, compact, compact_newest, make_table, new_job, read, write
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError, UserError
-from tablestore_engine.operation.write.write_table import write_sorted, write_table
+from tablestore_engine.operation.write.write_task import write_sorted, write_table
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN
 
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT NOT NULL"}
@@ -136,7 +136,7 @@ def test_a_product_rounds_factor_by_factor(tmp_path, cuts, merge):
 
 
 def test_too_many_records_of_a_key_that_must_stay_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.operation.write.bucket_switch.MOST_LAYERS", 3)
+    monkeypatch.setattr("tablestore_engine.operation.write.write_by_bucket.MOST_LAYERS", 3)
     table = make_table(tmp_path, {"id": "INT", "v": "DECIMAL(10, 2)"}, ["id"], options=PRODUCT)
     write(table, factors("2", "2", "2", "2"))
     write(table, factors("2", "2", "2"))

@@ -13,7 +13,7 @@ from support.tables import compact, identity, make_table, new_job
 
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.formats import file_format
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
+from tablestore_engine.operation.write.write_task import with_bucket, write_sorted
 
 ROWS_PER_TABLE = 25_000
 ROW_GROUP_ROWS = 100_000

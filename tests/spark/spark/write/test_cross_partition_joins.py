@@ -30,7 +30,7 @@ def way(request, monkeypatch):
     elif request.param != "here":
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     if request.param == "tasks":
-        monkeypatch.setattr("tablestore_engine.spark.write.cross_partition.small_rows", lambda schema: -1)
+        monkeypatch.setattr("tablestore_engine.spark.write.cross_partition_joins.small_rows", lambda schema: -1)
     return request.param
 
 
@@ -268,7 +268,7 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
             with monkeypatch.context() as patch:
                 if name == "many":
                     patch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
-                    patch.setattr("tablestore_engine.spark.write.cross_partition.small_rows", lambda schema: -1)
+                    patch.setattr("tablestore_engine.spark.write.cross_partition_joins.small_rows", lambda schema: -1)
                 play(name)
             check_invariants(table)
             records = store.sql(f"SELECT rowkind, id, p FROM {name}$audit_log").collect()
