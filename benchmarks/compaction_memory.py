@@ -35,7 +35,7 @@ _ROWS = 50_000  # of a table that is written
 _ROW_BYTES = 100  # on disk, at least: random letters cannot be compressed much
 _WORKER = """
 import pickle, sys
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 def peak():  # of this process alone: getrusage includes its parent
     with open("/proc/self/status") as file:
         return next(line.split()[1] for line in file if line.startswith("VmHWM"))

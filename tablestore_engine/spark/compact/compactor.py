@@ -24,10 +24,10 @@ from tablestore_engine.operation.compact.auto_compaction import (
     run_and_commit,
     size_of,
 )
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.compact.rewrite_index import plan_rewrite, rewrite_index
+from tablestore_engine.operation.compact.rewrite_file_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.transaction.transaction import with_retry

@@ -9,7 +9,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
+from tablestore_engine.operation.compact.schedule_compaction import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled

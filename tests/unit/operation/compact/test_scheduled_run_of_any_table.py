@@ -15,7 +15,7 @@ from support.tables import DELETE, PUT, arrow_rows, identity, make_table, plan_s
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.schedule import schedule, tasks_of
+from tablestore_engine.operation.compact.schedule_compaction import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty

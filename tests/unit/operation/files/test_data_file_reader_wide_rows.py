@@ -8,7 +8,7 @@ from support.arrow_memory import arrow_memory
 from support.files import live_paths
 from support.tables import compact, make_table
 
-from tablestore_engine.operation.compact import compact as compact_module
+from tablestore_engine.operation.compact import compact_bucket as compact_module
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.formats.file_format import BATCH_BYTES, BATCH_ROWS, ROW_GROUP_BYTES
 

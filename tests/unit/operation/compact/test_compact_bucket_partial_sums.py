@@ -9,7 +9,7 @@ from support.tables import by_key, compact_newest, keyed_table, write
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 
 NOW = 1_800_000_000_000

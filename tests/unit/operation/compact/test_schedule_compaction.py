@@ -20,7 +20,7 @@ from support.tables import (
     write,
 )
 
-from tablestore_engine.operation.compact.schedule import enough_commits, schedule, schedule_after_commit
+from tablestore_engine.operation.compact.schedule_compaction import enough_commits, schedule, schedule_after_commit
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from support.invariants import check_invariants
 from support.tables import by_key, compact, make_table, write
 
 from tablestore_engine.errors import CorruptDataError
-from tablestore_engine.operation.compact import compact as compaction
+from tablestore_engine.operation.compact import compact_bucket as compaction
 
 MOST = 4
 INSERT, BEFORE, DELETE = 0, 1, 3

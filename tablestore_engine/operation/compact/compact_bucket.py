@@ -22,8 +22,8 @@ from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.compact.multiset_compact import compact_multiset
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes

@@ -12,7 +12,7 @@ from support.tables import DELETE, PUT, by_key, compact, compact_newest, keyed_t
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
-from tablestore_engine.operation.compact.compact import batch_rows, run_compaction
+from tablestore_engine.operation.compact.compact_bucket import batch_rows, run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, universal_options
 from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
@@ -300,7 +300,7 @@ def test_a_trigger_that_was_lowered_takes_no_file_down(tmp_path, full):
 
 @pytest.mark.parametrize("options", [{}, {"sequence.field": "v"}, {"merge-engine": "first-row"}], ids=str)
 def test_too_many_runs_are_merged_in_passes(tmp_path, monkeypatch, options):
-    monkeypatch.setattr("tablestore_engine.operation.compact.compact.MOST_SEQUENCES", 3)
+    monkeypatch.setattr("tablestore_engine.operation.compact.compact_bucket.MOST_SEQUENCES", 3)
     table = keyed_table(tmp_path, options)
     write(table, rows(range(20), 50))
     for v in range(30):
@@ -315,7 +315,7 @@ def test_too_many_runs_are_merged_in_passes(tmp_path, monkeypatch, options):
 
 
 def test_a_failure_between_passes_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.operation.compact.compact.MOST_SEQUENCES", 2)
+    monkeypatch.setattr("tablestore_engine.operation.compact.compact_bucket.MOST_SEQUENCES", 2)
     table = keyed_table(tmp_path)
     for v in range(9):
         write(table, rows([1, 2], v))
