@@ -27,7 +27,7 @@ from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.write.write_task import with_bucket, write_sorted
 from tablestore_engine.operation.write_job.new_write import new_job
 from tablestore_engine.operation.write_job.write_job import WriteJob
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 

@@ -28,7 +28,7 @@ from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
 from tablestore_engine.operation.table_commands import after_commit
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog

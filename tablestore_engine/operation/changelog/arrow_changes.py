@@ -17,7 +17,7 @@ from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
-from tablestore_engine.schema.types.system import COUNT, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 

@@ -31,7 +31,7 @@ from tablestore_engine.operation.files.rolling_writer import BucketFiles, Rollin
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]

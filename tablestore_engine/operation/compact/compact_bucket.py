@@ -28,7 +28,7 @@ from tablestore_engine.operation.files.data_file_reader import FileColumns, Stor
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 MOST_SEQUENCES = 128
 """Sequences of files that are merged at once; more are merged in several passes, each file being open and in memory."""

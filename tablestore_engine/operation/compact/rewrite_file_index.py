@@ -23,7 +23,7 @@ from tablestore_engine.operation.files.file_index_writer import (
 )
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
-from tablestore_engine.schema.table.file_indexes import IndexedColumn, indexed_columns
+from tablestore_engine.schema.table.indexed_columns import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, MapType
 from tablestore_engine.storage.stores.schema_store import SchemaStore

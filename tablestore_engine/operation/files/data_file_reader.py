@@ -24,7 +24,7 @@ from tablestore_engine.operation.pages.page_lookup import look_up
 from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, DataType, has_root
 from tablestore_engine.storage.file_io import FileIO
 

@@ -31,7 +31,7 @@ from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, Fil
 from tablestore_engine.operation.statistics.column_stats import UNKNOWN, ColumnStats
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
-from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, key_field
+from tablestore_engine.schema.types.system_columns import COUNT, KEY_PREFIX, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds, refuse_variants
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO

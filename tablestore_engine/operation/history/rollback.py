@@ -38,7 +38,7 @@ from tablestore_engine.operation.transaction.transaction import Committed, publi
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
-from tablestore_engine.schema.alter.fields import retyped
+from tablestore_engine.schema.alter.edit_fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState

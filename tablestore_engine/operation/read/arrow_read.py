@@ -22,7 +22,7 @@ from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 

@@ -43,7 +43,7 @@ from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDIN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000

@@ -14,7 +14,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 
 def records_input(job: WriteJob) -> bool:

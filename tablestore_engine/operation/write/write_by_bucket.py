@@ -26,7 +26,7 @@ from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 _RETRACTIONS = 1  # the layer after that of the rows
 

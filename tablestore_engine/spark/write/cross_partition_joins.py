@@ -60,7 +60,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.queries.collect import collect_arrow

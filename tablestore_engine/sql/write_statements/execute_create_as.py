@@ -25,7 +25,7 @@ from tablestore_engine.operation.commit.replace_table import everything, next_sc
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import Column, create_schema
+from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.dml.insert_overwrite import (

@@ -19,7 +19,7 @@ from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema

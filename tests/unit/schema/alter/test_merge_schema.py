@@ -6,7 +6,7 @@ import pytest
 from support.tables import schema_of
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.alter.merging import merging_changes
+from tablestore_engine.schema.alter.merge_schema import merging_changes
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions, find_option, spellings
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
-from tablestore_engine.schema.alter.fields import Fields, Path
+from tablestore_engine.schema.alter.edit_fields import Fields, Path
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
     all_columns,
