@@ -30,7 +30,7 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_show_functions,
 )
 from tablestore_engine.sql.procedures.procedures import execute_call
-from tablestore_engine.sql.query.plain_selection import plain_selection
+from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.query.plain_selection import PlainSelection, plain_selection
+from tablestore_engine.sql.query.updatable_views import PlainSelection, plain_selection
 from tablestore_engine.sql.statements.statement import TableName
 
 T = TableName(None, "t")
