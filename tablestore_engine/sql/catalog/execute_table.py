@@ -36,7 +36,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.tokens.default_text import default_text
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 _log = logging.getLogger(__name__)

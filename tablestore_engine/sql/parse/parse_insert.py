@@ -17,7 +17,7 @@ from tablestore_engine.sql.statements.statement import (
     Statement,
     TableName,
 )
-from tablestore_engine.sql.tokens.common_tables import inline_ctes, with_ctes
+from tablestore_engine.sql.tokens.common_table_expressions import inline_ctes, with_ctes
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import top_level
 from tablestore_engine.sql.tokens.query_hints import option_hint

@@ -6,7 +6,7 @@ user wrote, so an edit can replace one token and leave every other character alo
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
 partner. ``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts
-brackets (`scripts` counts blocks BEGIN … END: that a word opens one depends on the statement before it). The angle
+brackets (`split_statements` counts blocks BEGIN … END: that a word opens one depends on the statement before it). The angle
 brackets of types have no partners, because ``<`` may be an operator: ``behind_type_part`` steps
 over them where the text is a type.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SchemaError, SqlError
-from tablestore_engine.sql.tokens.default_text import default_text, with_default_values
+from tablestore_engine.sql.tokens.default_clause import default_text, with_default_values
 from tablestore_engine.sql.types.types import parse_sql_type
 
 

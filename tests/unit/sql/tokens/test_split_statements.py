@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.tokens.scripts import split
+from tablestore_engine.sql.tokens.split_statements import split
 
 
 @pytest.mark.parametrize(

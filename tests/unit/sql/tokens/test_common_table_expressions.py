@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.tokens.common_tables import inline_ctes, with_ctes
+from tablestore_engine.sql.tokens.common_table_expressions import inline_ctes, with_ctes
 
 OUTER = "WITH a AS (SELECT 1)"
 
