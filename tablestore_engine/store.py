@@ -153,13 +153,13 @@ class TableStore(StoreSession):
         """The texts of the statements that a statement consists of."""
         if isinstance(statement, Script):
             return statement.statements
-        from tablestore_engine.sql.write_statements.immediate import immediate_text
+        from tablestore_engine.sql.write_statements.execute_immediate import immediate_text
 
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.write_statements.row_context import RowContext
+        from tablestore_engine.sql.write_statements.statement_context import RowContext
 
         context = RowContext(
             catalog=self.catalog,

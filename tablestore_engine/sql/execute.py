@@ -29,7 +29,7 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_drop_function,
     execute_show_functions,
 )
-from tablestore_engine.sql.procedures.procedures import execute_call
+from tablestore_engine.sql.procedures.call_procedure import execute_call
 from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
@@ -72,7 +72,7 @@ from tablestore_engine.sql.write_statements.execute_analyze import execute_analy
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.write_statements.row_context import (
+from tablestore_engine.sql.write_statements.statement_context import (
     RowContext,
     was_sent_before,
     with_dynamic_options,

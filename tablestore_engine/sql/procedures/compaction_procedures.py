@@ -17,7 +17,7 @@ from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDER
 from tablestore_engine.spark.queries.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

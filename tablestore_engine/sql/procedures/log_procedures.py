@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, text
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
 

@@ -43,7 +43,7 @@ from tablestore_engine.sql.row_level.row_level_target import (
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.tokens.default_clause import is_default
 from tablestore_engine.sql.write_statements.merge_schema import merged
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.row_level.memberships import memberships
+from tablestore_engine.sql.row_level.in_subqueries import memberships
 
 
 def owner(parts):

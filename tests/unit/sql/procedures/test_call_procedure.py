@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.procedures.call_procedure import PROCEDURES, execute_call
 from tablestore_engine.sql.procedures.procedure import Procedure
-from tablestore_engine.sql.procedures.procedures import PROCEDURES, execute_call
 from tablestore_engine.sql.statements.statement import Call
 
 EXAMPLE = "CALL sys.probe(table => 'db.t')"
