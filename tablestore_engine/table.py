@@ -284,7 +284,7 @@ class Table(TableHistory):
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.history.orphans import remove_orphans
+        from tablestore_engine.operation.history.orphan_files import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 

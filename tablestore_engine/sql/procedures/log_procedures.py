@@ -33,7 +33,7 @@ def _sync(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     number of messages of a commit.
     """
     from tablestore_engine.operation.ingest.source import KafkaSource
-    from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
+    from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
 
     source = KafkaSource(
         str(arguments["topic"]).strip(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.catalog import View
-from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
+from tablestore_engine.catalog.view_and_function_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import FunctionAlreadyExists, FunctionNotFound, TableAlreadyExists, ViewNotFound
 from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.storage.file_io import LocalFileIO
