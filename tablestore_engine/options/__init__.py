@@ -1,8 +1,8 @@
 """Every table option, declared once as a typed descriptor, and the parsed options of one table.
 
 ``option`` says what a declaration is, ``option_type`` how texts become values, ``declarations`` holds all of them.
-``all_options`` finds the option of a key; ``core_options`` parses a table's options. Nothing here knows more of the engine
-than its errors.
+``all_options`` finds the option of a key; ``core_options`` parses a table's options. Nothing here knows more of the
+engine than its errors.
 """
 
 from __future__ import annotations
