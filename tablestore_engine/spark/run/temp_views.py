@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
+from tablestore_engine.spark.run.messages import OWN_NAME, TEMP_VIEW_NUMBER
 
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
@@ -89,9 +89,12 @@ def definition_of(spark: SparkSession, name: str) -> object | None:
 
 
 def named_plan(answer: DataFrame, notes: Sequence[str] = ()) -> DataFrame:
-    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it."""
+    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it.
+
+    Columns of the engine are without their prefix there.
+    """
     (column,) = answer.columns
-    text = functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1")
+    text = functions.regexp_replace(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1"), OWN_NAME, "$1")
     if notes:
         text = functions.concat(text, functions.lit("\n" + "\n\n".join(notes) + "\n"))
     return answer.select(text.alias(column))
