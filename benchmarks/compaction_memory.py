@@ -22,11 +22,11 @@ import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.job.new_write import new_job
-from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
+from tablestore_engine.operation.write_job.new_write import new_job
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table

@@ -15,8 +15,8 @@ from pathlib import Path
 from benchmarks.measure import Report
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.table.creation import create_schema

@@ -12,10 +12,10 @@ from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
-from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.table_cache import drop, storage_level
-from tablestore_engine.spark.run.temp_views import (
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.queries.table_cache import drop, storage_level
+from tablestore_engine.spark.queries.temp_views import (
     ends_with_session,
     named_plan,
     remember_definition,
@@ -43,17 +43,6 @@ from tablestore_engine.sql.row_level.former_partitions import (
 )
 from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
-from tablestore_engine.sql.row_level.through_view import Change, Made, on_table, shown_to, table_shown, temporary_target
-from tablestore_engine.sql.rows.execute_analyze import execute_analyze
-from tablestore_engine.sql.rows.execute_create_as import execute_create_as
-from tablestore_engine.sql.rows.execute_insert import execute_insert
-from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.row_context import (
-    RowContext,
-    was_sent_before,
-    with_dynamic_options,
-    with_session_identity,
-)
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -76,6 +65,24 @@ from tablestore_engine.sql.statements.table import (
     UncacheTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
+from tablestore_engine.sql.write_statements.execute_insert import execute_insert
+from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
+from tablestore_engine.sql.write_statements.row_context import (
+    RowContext,
+    was_sent_before,
+    with_dynamic_options,
+    with_session_identity,
+)
+from tablestore_engine.sql.write_statements.through_view import (
+    Change,
+    Made,
+    on_table,
+    shown_to,
+    table_shown,
+    temporary_target,
+)
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

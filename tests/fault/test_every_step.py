@@ -211,7 +211,7 @@ def test_the_steps_have_names(recorded):
     assert all(named.match(step) for steps, _, _ in recorded.values() for step in steps)
 
 
-def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path):
+def test_leftovers_of_a_failed_ctas_are_never_listed(prepared, recorded, tmp_path):
     warehouse = copy(prepared, tmp_path)
     start("ctas", warehouse)
     with pytest.raises(TableStoreError):

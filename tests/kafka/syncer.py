@@ -13,9 +13,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from support.fault.die import die
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commands import arrow_write
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import KafkaSource
+from tablestore_engine.operation.table_commands import arrow_write
 
 
 def main(path, servers, topic, step):

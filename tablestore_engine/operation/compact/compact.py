@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.compaction.sections import Section, packed, sections
-from tablestore_engine.mergetree.merge.fold import reducer
-from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, merge_sorted, sort_stable
+from tablestore_engine.mergetree.merge.fold_records import reducer
+from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, merge_sorted, sort_stable
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.compact.multiset_compact import compact_multiset
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter

@@ -15,12 +15,12 @@ import pyarrow as pa
 from tablestore_engine.mergetree.compaction.pick_small_files import is_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.mergetree.multiset.retractions import Part, Retractions, parts_for, retractions_of
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
-from tablestore_engine.operation.scan.file_overlap import overlapping_with
+from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 
 
 def compact_multiset(task: CompactTask, task_name: str) -> list[ManifestEntry]:

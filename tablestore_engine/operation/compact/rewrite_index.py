@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.file_index_writer import (
@@ -26,7 +26,7 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.file_indexes import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, MapType
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 
 
 def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: SchemaStore) -> list[CompactTask]:

@@ -19,17 +19,17 @@ from tablestore_engine.metadata.compaction_plan import (
     instant_of,
     millis_of,
 )
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
-from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
 from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
     FileIndexBuilder,
@@ -27,8 +27,8 @@ from tablestore_engine.operation.files.file_index_writer import (
 from tablestore_engine.operation.files.open_file import OpenFile, WrittenFile
 from tablestore_engine.operation.files.variants import with_whole_variants
 from tablestore_engine.operation.formats.batch_size import slices_within
-from tablestore_engine.operation.formats.column_stats import UNKNOWN, ColumnStats
 from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout
+from tablestore_engine.operation.statistics.column_stats import UNKNOWN, ColumnStats
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, key_field

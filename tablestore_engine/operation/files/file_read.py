@@ -13,17 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.data_file import format_of
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
+from tablestore_engine.operation.files.cast_old_columns import evolved
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
-from tablestore_engine.operation.files.evolve import evolved
-from tablestore_engine.operation.files.row_keys import Longs, RowKeys
+from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
 from tablestore_engine.operation.pages.page_lookup import look_up
+from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.evolution import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, DataType, has_root
 from tablestore_engine.storage.file_io import FileIO

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.operation.formats.column_stats import DEFAULT_MODE, ColumnStats
 from tablestore_engine.operation.formats.file_format import FileLayout
 from tablestore_engine.operation.formats.file_formats import open_writer
+from tablestore_engine.operation.statistics.column_stats import DEFAULT_MODE, ColumnStats
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.storage.file_io import FileIO, storage_errors
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.history.history import reading_tag
+from tablestore_engine.operation.history.dead_tags import reading_tag
 from tablestore_engine.operation.history.snapshot_expire import changelog_of, metadata_of, refuse_unknown
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
 from tablestore_engine.table_state import TableState
 

@@ -16,15 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
-from tablestore_engine.operation.history.history import reading_tag
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.history.dead_tags import reading_tag
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.paths import changelog_id_of, is_row_folder
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.storage.stores.consumer_store import consumers
 from tablestore_engine.table_state import TableState
 
 

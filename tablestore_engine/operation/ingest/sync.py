@@ -14,11 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.log.change_formats import BEFORE, DELETE, Decoded, Wanted, decode
-from tablestore_engine.log.reader import read_between
+from tablestore_engine.log.decode_changes import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.log.topic_reader import read_between
 from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
-from tablestore_engine.operation.commands.alter_table import alter_table
-from tablestore_engine.operation.commands.arrow_write import write_arrow
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
@@ -28,9 +26,11 @@ from tablestore_engine.operation.ingest.source import (
     consumed_offsets,
     first_to_take,
 )
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.read.arrow_read import output_schema
+from tablestore_engine.operation.table_commands.alter_table import alter_table
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.arrow import from_arrow_type
 from tablestore_engine.schema.types.types import DataType, parse_type

@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import StorageError, UserError
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, MOST_LAYERS
 from tablestore_engine.mergetree.multiset.retractions import settled
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.dynamic_buckets.bucket_index import BucketIndex
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.dynamic_bucket import BucketIndex
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from tablestore_engine.mergetree.merge.merge import SortColumn
-from tablestore_engine.operation.job.write_job import ORDINAL_COLUMN, row_level_order
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn
+from tablestore_engine.operation.write_job.write_job import ORDINAL_COLUMN, row_level_order
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, KINDS, UPDATE_BEFORE_KIND

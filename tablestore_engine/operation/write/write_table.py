@@ -16,12 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.normalize_records import check_removable, normalize_records, without_ignored
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
-from tablestore_engine.metadata.bucket import bucket_ids
-from tablestore_engine.operation.job.write_job import (
+from tablestore_engine.metadata.bucket_hash import bucket_ids
+from tablestore_engine.operation.write.bucket_assignment import row_buckets
+from tablestore_engine.operation.write.bucket_switch import BucketSwitch
+from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
+from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, check_unique
+from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -29,10 +33,6 @@ from tablestore_engine.operation.job.write_job import (
     WriteResult,
     order_of_key,
 )
-from tablestore_engine.operation.write.bucket_assignment import row_buckets
-from tablestore_engine.operation.write.bucket_switch import BucketSwitch
-from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
-from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, check_unique
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
 from tablestore_engine.schema.table.row_kind import DELETE_KIND

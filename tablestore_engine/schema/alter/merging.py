@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.casts.old_file_casts import is_castable, is_implicit
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import is_castable, is_implicit
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
 
 Column = tuple[str, DataType, "str | None"]

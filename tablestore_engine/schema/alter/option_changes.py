@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions, find_option, spellings
+from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import DataField
+
+BUCKET_OPTIONS: Final = ("bucket", "bucket-key", "sequence.field", "merge-engine")
 
 
 def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bool) -> None:
@@ -12,6 +19,8 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
     option = find_option(key)
     if option is None or not option.immutable:
         return
+    if option.key == "bucket" and value is None and schema.is_keyed:
+        raise OptionError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     if option.key == "bucket" and _both_fixed(schema, value):
         if schema.core_options.log_system != "none":
             raise OptionError(
@@ -42,6 +51,15 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
             f"Option '{key}' cannot be changed on a table that has data.",
             hint="Create a new table with it and copy the rows.",
         )
+
+
+def check_bucket_options(
+    fields: Sequence[DataField], primary_keys: Sequence[str], partition_keys: Sequence[str], options: Mapping[str, str]
+) -> None:
+    """Raise unless options about buckets and their order fit the columns, as in CREATE TABLE."""
+    about_buckets = {key: value for key, value in options.items() if key in BUCKET_OPTIONS}
+    columns = [(one.name, one.type, one.description) for one in fields]
+    create_schema(columns, primary_keys, partition_keys, about_buckets)
 
 
 def _both_fixed(schema: TableSchema, value: str | None) -> bool:

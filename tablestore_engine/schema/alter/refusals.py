@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.fields import Path, shown
+from tablestore_engine.schema.casts.old_file_casts import CastMode, check_readable
+from tablestore_engine.schema.casts.old_file_casts import check_retype as check_cast
 from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import CastMode, check_readable
-from tablestore_engine.schema.types.evolution import check_retype as check_cast
 from tablestore_engine.schema.types.types import (
     INTEGER_ROOTS,
     STRING_ROOTS,

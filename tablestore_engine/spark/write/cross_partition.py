@@ -23,15 +23,9 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, without_ignored
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.job.dynamic_bucket import fill_rule
-from tablestore_engine.operation.job.write_job import (
-    BUCKET_COLUMN,
-    ORDINAL_COLUMN,
-    ROW_KIND_COLUMN,
-    WriteJob,
-    WriteResult,
-)
+from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
@@ -54,16 +48,22 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     unique_kinds,
 )
 from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
-from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+)
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.run.collect import collect_arrow
-from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.spark.write.bucket_assignment import (

@@ -22,7 +22,11 @@ from pyspark.sql import functions as F
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.operation.formats.batch_size import fixed_width
-from tablestore_engine.operation.job.write_job import (
+from tablestore_engine.operation.write.align_columns import table_rows
+from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
+from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
+from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -30,16 +34,12 @@ from tablestore_engine.operation.job.write_job import (
     WriteResult,
     order_in_bucket,
 )
-from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_rows import table_rows
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
-from tablestore_engine.spark.run.collect import collect_arrow
-from tablestore_engine.spark.run.uncompiled import uncompiled
+from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column, task_column
+from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.workers import start_workers
 

@@ -23,8 +23,8 @@ from tablestore_engine.sql.procedures import (
 )
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.statement import Call
+from tablestore_engine.sql.write_statements.row_context import RowContext
 
 
 def execute_call(statement: Call, context: RowContext) -> StatementResult:

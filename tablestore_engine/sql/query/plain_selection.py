@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 
 @dataclass(frozen=True)

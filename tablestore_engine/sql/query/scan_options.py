@@ -11,7 +11,7 @@ from typing import Final
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.sql.structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 Pairs = Sequence[tuple[str, str]]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tablestore_engine.sql.query.predicate_reader import conjuncts, read_column
-from tablestore_engine.sql.text.lexer import Token, tokenize, top_level
+from tablestore_engine.sql.tokens.lexer import Token, tokenize, top_level
 
 Owner = Callable[[tuple[str, ...]], "str | None"]
 _BEGINS = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")

@@ -46,7 +46,7 @@ def test_figures_of_partitions_and_buckets(table):
     }
 
 
-def test_what_is_known_of_files(table):
+def test_files_are_described(table):
     (one,) = (one for one in dicts(table, "files") if one["partition"] == "p=a")
     assert (one["min_key"], one["max_key"], one["record_count"], one["file_source"]) == ("[1]", "[2]", 2, "APPEND")
     shown = (one["null_value_counts"], one["min_value_stats"], one["max_value_stats"])
@@ -112,7 +112,7 @@ def test_a_table_without_snapshots_has_no_rows(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", SYSTEM_TABLES)
-def test_what_is_of_the_whole_table_has_no_versions(table, name):
+def test_tables_about_the_whole_table_have_no_versions(table, name):
     with pytest.raises(SqlError, match=r"is of the whole table and has no versions.*files, manifests"):
         dicts(table, name, 1)
 

@@ -11,7 +11,7 @@ from support.spark_rows import in_order, rows
 from support.tables import make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
-from tablestore_engine.spark.verbs import insert_overwrite
+from tablestore_engine.spark.dml import insert_overwrite
 
 pytestmark = pytest.mark.spark
 
@@ -290,7 +290,7 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
         assert few == many
 
 
-def test_what_is_not_looked_at(store, monkeypatch):
+def test_files_without_the_keys_are_not_read(store, monkeypatch):
     """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
     from tablestore_engine.operation.write import cross_partition_keys
 
@@ -307,7 +307,7 @@ def test_what_is_not_looked_at(store, monkeypatch):
     assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]
 
 
-def test_where_deletes_are_ignored_a_key_has_one_row(store):
+def test_a_key_has_one_row_if_deletes_are_ignored(store):
     """Its old row cannot be deleted, so the new one replaces it in the partition where it is."""
     store.execute("CREATE TABLE t (p INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p)"
                   " WITH ('bucket' = '-1', 'ignore-delete' = 'true')")  # fmt: skip
@@ -321,7 +321,7 @@ def test_where_deletes_are_ignored_a_key_has_one_row(store):
 
 
 def test_rows_without_a_partition_are_looked_up_too(store, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0)
+    monkeypatch.setattr("tablestore_engine.spark.read.merge_source_bounds.LARGE_FILES", 0)
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t VALUES ('a', 1, 1), (NULL, 2, 2), (NULL, 3, 3), ('b', 4, 4), (NULL, 5, 5)")
     assert store.execute("UPDATE t SET v = v * 10 WHERE v > 2").rows_affected == 3

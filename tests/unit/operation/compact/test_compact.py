@@ -11,7 +11,7 @@ from support.tables import DELETE, PUT, by_key, compact, compact_newest, keyed_t
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptDataError
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.operation.compact.compact import batch_rows, run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, universal_options
 from tablestore_engine.operation.files.data_file_writer import write_target

@@ -47,13 +47,13 @@ def check(table, function):
     check_invariants(table)
 
 
-def test_what_does_not_fit_alone_is_merged_with_the_rest(table, function):
+def test_sums_that_do_not_fit_alone_are_merged_with_the_rest(table, function):
     assert compact_newest(table, 2).commit_kind == "COMPACT"
     assert [e.file.level for e in table.live_files()] == [table.options.num_levels - 1]
     check(table, function)
 
 
-def test_what_fits_alone_is_merged_alone(large, function):
+def test_sums_that_fit_alone_are_merged_alone(large, function):
     before = {e.file.file_name for e in large.live_files()}
     write(large, [{"id": 1, "v": MUCH}])
     write(large, [{"id": 1, "v": 1}])
@@ -71,7 +71,7 @@ def test_a_plan_finds_the_rest_when_it_is_carried_out(table, function):
     assert by_key(table)[4_999]["v"] == (5_000 if function == "sum" else 4_999)
 
 
-def test_what_does_not_fit_at_all_is_an_error(table, function):
+def test_sums_that_never_fit_are_an_error(table, function):
     write(table, [{"id": 2, "v": MUCH}])
     write(table, [{"id": 2, "v": MUCH}])
     with pytest.raises(ExecutionError, match=f"The {function} of column 'v' does not fit its type, int32"):

@@ -76,7 +76,7 @@ def test_buckets_of_pending_plans_are_left_out(table):
         (["COMPACT", None], 2, 2, False),
     ],
 )
-def test_how_many_commits_are_enough(kinds, most, wanted, enough):
+def test_commits_of_rows_are_counted_up_to_the_wanted_number(kinds, most, wanted, enough):
     assert enough_commits(kinds, most, wanted) is enough
 
 

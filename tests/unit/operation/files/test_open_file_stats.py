@@ -40,7 +40,7 @@ def stats_of(table):
         ("counts", (None, None, 0), (None, None, 0)),
     ],
 )
-def test_what_each_mode_keeps(tmp_path, mode, number, text):
+def test_each_mode_keeps_its_statistics(tmp_path, mode, number, text):
     found, named = stats_of(table_of(tmp_path, **{"metadata.stats-mode": mode}))
     assert found == {"id": number, "n": number, "s": text}
     assert named is None, "all columns have some"

@@ -19,9 +19,9 @@ from tablestore_engine.errors import (
     StorageError,
     UserError,
 )
-from tablestore_engine.operation.commands.after_commit import follow
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 def test_orphans(table):
@@ -62,7 +62,7 @@ def test_orphans_of_a_table_whose_metadata_is_missing_stay(table):
     compact(table)
     table.expire_snapshots(ALL_BUT_ONE)
     os.remove(table.paths.manifest(table.version("kept").delta_manifest_list))
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     before = data_files(table)
     with pytest.raises(StorageError):
         table.remove_orphan_files(int(time.time() * 1000) + HOUR)
@@ -70,7 +70,7 @@ def test_orphans_of_a_table_whose_metadata_is_missing_stay(table):
 
 
 @pytest.mark.parametrize("directory", ["branch/branch-b", "changelog"])
-def test_what_other_programs_keep_stops_both(table, directory):
+def test_folders_of_other_programs_stop_both(table, directory):
     for n in range(3):
         write(table, [row(n, n)])
     os.makedirs(f"{table.path}/{directory}")

@@ -8,8 +8,7 @@ import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
-from tablestore_engine.log.reader import Chunk
-from tablestore_engine.operation.commands.arrow_write import write_arrow
+from tablestore_engine.log.topic_reader import Chunk
 from tablestore_engine.operation.ingest import sync
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
@@ -19,7 +18,8 @@ from tablestore_engine.operation.ingest.source import (
     first_to_take,
     why_messages_lost,
 )
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
 

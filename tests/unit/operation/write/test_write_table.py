@@ -15,8 +15,8 @@ from support.invariants import check_invariants
 from support.tables import DELETE, PUT, arrow_rows, by_key, compact, compact_newest, make_table, new_job, read, write
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError, UserError
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN
 from tablestore_engine.operation.write.write_table import write_sorted, write_table
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN
 
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT NOT NULL"}
 

@@ -9,8 +9,8 @@ import pytest
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, MapType

@@ -55,7 +55,7 @@ def test_a_new_name():
     assert renamed_in_options(OPTIONS, "fields", "x") == OPTIONS
 
 
-def test_what_leaves_with_a_column():
+def test_options_of_a_column_are_dropped_with_it():
     own = {key: value for key, value in OPTIONS.items()
            if key.startswith(("fields.a.", "file-index", "clustering", "my.", "write-", "fields.default"))}  # fmt: skip
     assert without_columns(own, ["a"]) == {
@@ -69,7 +69,7 @@ def test_what_leaves_with_a_column():
 
 
 @pytest.mark.parametrize("key", ["bucket-key", "sequence.field", "rowkind.field"])
-def test_what_keeps_a_column(key):
+def test_options_that_need_a_column_keep_it(key):
     with pytest.raises(SchemaError, match=f"option '{key}' names it"):
         without_columns({key: OPTIONS[key]}, ["a"])
 

@@ -77,6 +77,6 @@ def test_they_are_changed_and_dropped():
         (SetNullability("up", False), SchemaError, "'up' is computed"),
     ],
 )
-def test_what_is_refused(change, error, fragment):
+def test_impossible_changes_of_computed_columns_are_refused(change, error, fragment):
     with pytest.raises(error, match=fragment):
         changed(change, schema=BASE)

@@ -6,8 +6,8 @@ import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, RowKindError, SchemaError
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import SimpleStats
-from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.alter.apply_changes import apply_changes

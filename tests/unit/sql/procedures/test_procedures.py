@@ -64,7 +64,7 @@ def test_arguments(call, positional, named, arguments):
         (("t",), {"colour": 1, "age": 2}, "sys.probe does not take age, colour."),
     ],
 )
-def test_what_does_not_fit(call, positional, named, message):
+def test_wrong_arguments_are_refused(call, positional, named, message):
     with pytest.raises(SqlError) as caught:
         call(*positional, **named)
     assert (caught.value.message, caught.value.hint) == (message, EXAMPLE)

@@ -8,7 +8,7 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.query.scan_options import time_travel_of
-from tablestore_engine.sql.structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 
 @pytest.mark.parametrize(
