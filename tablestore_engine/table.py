@@ -24,6 +24,7 @@ from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, 
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions, find_option
+from tablestore_engine.schema.alter.column_options import with_names
 from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -100,6 +101,15 @@ class Table(TableHistory):
     def evolving(self, schema: TableSchema) -> Table:
         """The table with its next schema, which the commit of one write stores."""
         return Table(replace(self.state, schema=schema, evolving=True))
+
+    def with_names(self, names: Sequence[str]) -> Table:
+        """The table as a view shows it that calls its columns by these names; it is written under its own ones."""
+        return Table(replace(self.state, schema=with_names(self.schema, names), own_schema=self.schema))
+
+    def under_own_names(self) -> Table:
+        """The table with its own names of columns."""
+        own = self.state.own_schema
+        return self if own is None else Table(replace(self.state, schema=own, own_schema=None))
 
     def with_options(self, changes: Mapping[str, str], what: str) -> Table:
         """The table with other options for one operation, which a message calls `what`.

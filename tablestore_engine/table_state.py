@@ -34,6 +34,7 @@ class TableState:
     schemas: SchemaStore = field(compare=False)
     snapshots: SnapshotStore = field(compare=False)
     evolving: bool = False  # the schema is not stored yet: the commit of the write stores it
+    own_schema: TableSchema | None = None  # the table's schema, where `schema` has the names of a view
 
     @property
     def name(self) -> str:

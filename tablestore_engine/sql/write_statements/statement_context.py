@@ -40,6 +40,7 @@ class RowContext:
     running: Callable[[], SparkSession | None] = lambda: None  # the session, if it was started
     dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
     explaining: bool = False  # the statement is planned only
+    shown_names: tuple[str, ...] | None = None  # of the table's columns, in the view that the statement changes
     settings: Mapping[str, str] | None = None  # `spark.paimon.…` of the session, if they were fetched
 
     def frames(self, *, lasting: bool = False) -> Frames:
@@ -60,7 +61,8 @@ class RowContext:
                 f"'{database}.{table}' is a view, which cannot be written to.",
                 hint="Write to the table it reads.",
             )
-        return self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
+        found = self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
+        return found if self.shown_names is None else found.with_names(self.shown_names)
 
 
 def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:

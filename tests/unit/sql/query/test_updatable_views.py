@@ -15,9 +15,9 @@ T = TableName(None, "t")
     [
         ("select * from t", PlainSelection(T)),
         ("TABLE s.t", PlainSelection(TableName("s", "t"))),
-        ("select a, `b c` from spark_catalog.s.t", PlainSelection(TableName("s", "t"), ("a", "b c"))),
+        ("select a, `b c` from spark_catalog.s.t", PlainSelection(TableName("s", "t"), ("a", "b c"), ("a", "b c"))),
         ("select * from t where a = 1", None),
-        ("select a as b from t", None),
+        ("select a as b, c from t", PlainSelection(T, ("a", "c"), ("b", "c"))),
         ("select a + 1 from t", None),
         ("select distinct a from t", None),
         ("select * from t version as of 1", None),
