@@ -15,7 +15,7 @@ from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverw
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 
