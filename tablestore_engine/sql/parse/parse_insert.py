@@ -1,7 +1,7 @@
 """INSERT, and the parts of it that other statements share: PARTITION (…), options, WITH SCHEMA EVOLUTION.
 
-`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value stays
-as it is: only the schema says what it means.
+`with_sql` is the text of the common table expressions before a statement; see `common_table_expressions`. DEFAULT as a
+value stays as it is: only the schema says what it means.
 """
 
 from __future__ import annotations
