@@ -10,7 +10,7 @@ from support.spark_rows import answers
 
 from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.consumed import UNFINISHED, carried, positions_of
+from tablestore_engine.operation.commit.consumed_positions import UNFINISHED, carried, positions_of
 
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy='one_by_one',

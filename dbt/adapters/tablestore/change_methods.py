@@ -23,8 +23,8 @@ from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
-from tablestore_engine.operation.commit.consumed import Consumed
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.options import CommitOptions
 
 _numbers = itertools.count(1)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from tablestore_engine.errors import NotFoundError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import Change
-from tablestore_engine.operation.commit.consumed import NO_MARK, Consumed, Position, mark_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import NO_MARK, Consumed, Position, mark_of
 from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change

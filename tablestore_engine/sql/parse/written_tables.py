@@ -11,7 +11,7 @@ from tablestore_engine.sql.statements.row import RowStatement
 from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Call, TableName
 from tablestore_engine.sql.statements.table import CreateTableAs, Truncate
-from tablestore_engine.sql.text.cursor import literal_text
+from tablestore_engine.sql.tokens.cursor import literal_text
 
 _SCRIPT = "SCRIPT"
 

@@ -22,7 +22,7 @@ from dbt.adapters.tablestore.connection.errors import SparkEndedError, Statement
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.sql.tokens.scripts import split
+from tablestore_engine.sql.tokens.split_statements import split
 
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.connection.environment import Environment, Lease

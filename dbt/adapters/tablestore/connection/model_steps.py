@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tablestore_engine.operation.commit.consumed import Consumed
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.sql.parse.written_tables import Written, written_tables
 

@@ -19,7 +19,7 @@ from dbt.adapters.tablestore.connection.environment import builds_models
 from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed import Consumed, Position, positions_of, with_news
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, positions_of, with_news
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.storage.stores.consumer_store import set_consumer
 

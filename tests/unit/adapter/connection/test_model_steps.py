@@ -5,8 +5,8 @@ from support.tables import keyed_table, write
 
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commit.consumed import Consumed, Position, mark_of, positions_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, mark_of, positions_of
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 
 NEWS = Consumed("shop.orders", None, Position(3, "x"))

@@ -7,7 +7,8 @@ from support.tables import arrow_rows, by_key, compact, keyed_table, new_job, re
 
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.consumed import (
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import (
     NO_MARK,
     UNFINISHED,
     Consumed,
@@ -16,11 +17,10 @@ from tablestore_engine.operation.commit.consumed import (
     mark_of,
     positions_of,
 )
-from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, finish_build, undo_unfinished
 from tablestore_engine.operation.transaction.transaction import publish, publish_change
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.storage.stores.consumer_store import consumers
 
