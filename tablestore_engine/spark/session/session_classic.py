@@ -31,6 +31,7 @@ from tablestore_engine.spark.session.jvm import (
     announced,
     direct_command,
     import_what_statements_need,
+    remember_classes,
     start_jvm,
     submit_command,
 )
@@ -112,7 +113,9 @@ def _build(settings: Mapping[str, str], gateway: Gateway | None) -> SparkSession
     builder = SparkSession.builder.config(map=dict(settings))
     try:
         with announced(gateway) if gateway else contextlib.nullcontext():
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+        remember_classes(session.sparkContext._jvm)
+        return session
     except (PySparkException, OSError) as error:
         raise _start_failure(error, gateway) from error
     except Exception as error:
