@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.metadata.statistics import Statistics
-from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.metadata.tag_lifetime import Lifetime
 from tablestore_engine.operation.history.dead_tags import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.conflicts import replaced_meanwhile
 
 _OF_BUCKETS = (HASH, DELETION_VECTORS)

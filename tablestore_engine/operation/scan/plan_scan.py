@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.metadata.manifests.data_file import READ_FORMATS, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import READ_FORMATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import (

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired

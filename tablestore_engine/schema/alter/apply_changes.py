@@ -11,12 +11,12 @@ from dataclasses import replace
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
-from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
-from tablestore_engine.schema.alter.option_changes import BUCKET_OPTIONS, check_bucket_options, check_mutable
+from tablestore_engine.schema.alter.edit_fields import ELEMENT, VALUE, Path
+from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_names, check_producer, check_values_of_levels
-from tablestore_engine.schema.table.file_indexes import indexed_columns
+from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
+from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.schema_changes import (

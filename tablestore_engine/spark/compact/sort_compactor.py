@@ -18,11 +18,11 @@ from tablestore_engine.errors import (
     SqlError,
 )
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry

@@ -7,8 +7,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from tablestore_engine.metadata.analyze_statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField, DataType
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import everything
+from tablestore_engine.operation.commit.replace_table import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
@@ -26,7 +26,7 @@ from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResul
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.merge_on_read import read_plan
-from tablestore_engine.spark.write.cross_partition import write_routed
+from tablestore_engine.spark.write.cross_partition_joins import write_routed
 from tablestore_engine.spark.write.writer import Rows, write_rows
 from tablestore_engine.table import Table
 

@@ -62,6 +62,8 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
         ConflictError: run the statement again.
         PrimaryKeyError, SqlError: a row of the target is changed twice.
     """
+    if read.table.state.own_schema is not None:
+        read, changed = _under_own_names(read, changed)
     if read.table.schema.primary_keys:
         return _upsert(spark, read, changed)
     changed = changed.persist()
@@ -71,6 +73,21 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
         return _rewrite_files(spark, read, changed)
     finally:
         changed.unpersist()
+
+
+def _under_own_names(read: Read, changed: DataFrame) -> tuple[Read, DataFrame]:
+    """A read through a view and its changed rows, under the names that the columns have in the table."""
+    table, shown = read.table.under_own_names(), read.table.schema.field_names
+    names = list(zip(shown, table.schema.field_names, strict=True))
+    columns = [F.col(quoted_name(name)).alias(own) for name, own in names]
+    for other in changed.columns[len(shown) :]:
+        column = F.col(other)
+        if other == OLD_COLUMN:
+            old = F.struct(*[column.getField(name).alias(own) for name, own in names])
+            column = F.when(column.isNotNull(), old).alias(other)
+        columns.append(column)
+    plan = ScanPlan(read.plan.snapshot, table.schema, read.plan.buckets)
+    return replace(read, table=table, plan=plan), changed.select(*columns)
 
 
 def _columns(read: Read) -> list[str]:

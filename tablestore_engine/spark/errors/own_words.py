@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 
 TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
+OWN_NAME = r"`?__(?:tablestore|auto_generated)_(\w+)`?"  # the same: what is left of names of the engine or Spark
 
 _TEMP_VIEW = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
 # In Spark's list of columns that a name may mean.
@@ -84,7 +85,8 @@ def _marked(text: str) -> str:
 
 
 def _named(text: str) -> str:
-    return _TEMP_VIEW.sub(_name, _CUT.sub(r"\1...", _OWN_COLUMN.sub("", text)))
+    text = _TEMP_VIEW.sub(_name, _CUT.sub(r"\1...", _OWN_COLUMN.sub("", text)))
+    return re.sub(OWN_NAME, r"\1", text)
 
 
 def _name(found: re.Match[str]) -> str:

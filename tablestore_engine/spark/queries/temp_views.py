@@ -19,7 +19,7 @@ from weakref import ReferenceType, ref
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.errors.own_words import TEMP_VIEW_NUMBER
+from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER
 from tablestore_engine.spark.errors.translate_errors import translated
 
 KEPT = 32
@@ -89,9 +89,12 @@ def definition_of(spark: SparkSession, name: str) -> object | None:
 
 
 def named_plan(answer: DataFrame, notes: Sequence[str] = ()) -> DataFrame:
-    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it."""
+    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it.
+
+    Columns of the engine are without their prefix there.
+    """
     (column,) = answer.columns
-    text = functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1")
+    text = functions.regexp_replace(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1"), OWN_NAME, "$1")
     if notes:
         text = functions.concat(text, functions.lit("\n" + "\n\n".join(notes) + "\n"))
     return answer.select(text.alias(column))

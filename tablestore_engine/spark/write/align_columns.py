@@ -20,6 +20,7 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
@@ -99,7 +100,7 @@ def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
     """
     names = frame.columns
     if not named or len({name.lower() for name in names}) < len(names):
-        names = [f"__{i}" for i in range(len(names))]
+        names = [f"{OWN_PREFIX}{i}" for i in range(len(names))]
         frame = frame.toDF(*names)
     return frame, [quoted_name(name) for name in names]
 

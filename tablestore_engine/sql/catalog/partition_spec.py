@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from tablestore_engine.errors import NotFoundError, SchemaError, SqlError, did_you_mean
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.table_schema import TableSchema

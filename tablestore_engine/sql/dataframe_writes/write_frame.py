@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.operation.commit.identity import applied_before
-from tablestore_engine.operation.commit.replace import everything
+from tablestore_engine.operation.commit.commit_identity import applied_before
+from tablestore_engine.operation.commit.replace_table import everything
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.dml.insert_overwrite import insert

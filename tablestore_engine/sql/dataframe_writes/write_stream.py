@@ -2,8 +2,8 @@
 
 Spark numbers the batches of a query, and notes at the checkpoint location which of them it has begun and finished. One
 that was begun and not finished is run again with the same rows. So each commit says how many batches of the query the
-table has then (`operation.commit.consumed`), every later commit says so, too, and a batch that is there is left out.
-Without a checkpoint location a query that is started again has another id, and would write everything again.
+table has then (`operation.commit.consumed_positions`), every later commit says so, too, and a batch that is there is
+left out. Without a checkpoint location a query that is started again has another id, and would write everything again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserError
-from tablestore_engine.operation.commit.consumed import Consumed, Position, batches_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, batches_of
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.spark.errors.translate_errors import translated

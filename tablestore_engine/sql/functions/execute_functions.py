@@ -12,7 +12,7 @@ from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.statement import Existing, TableName
 from tablestore_engine.sql.tokens.patterns import matching
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 
 def execute_create_function(statement: CreateFunction, context: RowContext) -> StatementResult:

@@ -42,9 +42,9 @@ from tablestore_engine.sql.row_level.row_level_target import (
     unread_target_of,
 )
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.tokens.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
 from tablestore_engine.sql.write_statements.merge_schema import merged
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLeve
 
 def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
     """The table with the columns of the source that the clauses give it, if it takes new ones."""
-    if not table.options.write_merge_schema:
+    if not table.options.write_merge_schema or table.state.own_schema is not None:
         return table
     clauses = (*statement.matched, *statement.not_matched)
     named = {a.column.lower() for c in clauses for a in c.assignments} | {n.lower() for c in clauses for n in c.columns}

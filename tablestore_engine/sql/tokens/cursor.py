@@ -11,8 +11,8 @@ from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.statements.statement import Existing, TableName
+from tablestore_engine.sql.tokens.keyword_or_name import needs_operand
 from tablestore_engine.sql.tokens.lexer import BAD, END, NUMBER, STRING, Token, behind, comments, position_of, tokenize
-from tablestore_engine.sql.tokens.operands import needs_operand
 
 NO_CATALOG: Final = "none"  # the text of `{{ this.database }}` when a relation has no database
 OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")

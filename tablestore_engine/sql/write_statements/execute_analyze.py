@@ -7,10 +7,10 @@ the bounds by which files are skipped are recorded by every commit and need no A
 from __future__ import annotations
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, SqlError, TableStoreError
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
@@ -18,7 +18,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.layout import AnalyzeTable
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -20,12 +20,12 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import Column, create_schema
+from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.dml.insert_overwrite import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 BYTES_PER_BUCKET = 128 << 20
 MAX_DEFAULT_BUCKETS = 64

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic
-from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, with_news
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, with_news
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.storage import clock

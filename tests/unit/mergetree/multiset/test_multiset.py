@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.multiset.retractions import (
     settled,
     taken_from,
 )
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 
 FIELDS = schema_of({"id": "INT", "v": "STRING"}).fields
 

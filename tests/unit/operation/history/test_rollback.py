@@ -25,10 +25,10 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.commit.restore import entries_to_restore
+from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn

@@ -11,7 +11,7 @@ from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.manifests.manifest import FileKind
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull
 from tablestore_engine.schema.table.schema_changes import AddColumn

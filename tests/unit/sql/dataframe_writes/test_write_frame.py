@@ -9,7 +9,7 @@ import pytest
 from support.tables import make_table
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.sql.dataframe_writes.write_frame import write_in_session
 
