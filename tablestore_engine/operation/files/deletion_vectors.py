@@ -16,8 +16,8 @@ import numpy as np
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.schema.table.table_schema import TableSchema

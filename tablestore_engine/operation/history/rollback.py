@@ -22,35 +22,36 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
-from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.consumed import carried
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import restarts
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.consumed_positions import Consumed, carried
+from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
-from tablestore_engine.schema.alter.fields import retyped
+from tablestore_engine.schema.alter.edit_fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has
 _CHUNK = 8 << 20
 
 
-def roll_back(state: TableState, to: Snapshot) -> Committed | None:
+def roll_back(state: TableState, to: Snapshot, consumed: tuple[Consumed, ...] = ()) -> Committed | None:
     """Restore the rows of a snapshot or tag. Returns the commit, None when the table has these rows already.
 
-    The columns are the current ones; if the table was replaced in between, those of the snapshot.
+    The columns are the current ones; if the table was replaced in between, those of the snapshot. `consumed` is what
+    the commit says besides.
 
     Raises:
         SnapshotNotFound: the snapshot expired meanwhile.
@@ -89,7 +90,7 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
         return publish_change(
             state,
             change,
-            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity),
+            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity, consumed=consumed),
             schema,
         )
     except CommitOutcomeUnknownError:

@@ -27,12 +27,19 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
 from tablestore_engine.sql.query.joined_keys import Pairs, joined_with, named_columns
+from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.pushdown import table_predicates
-from tablestore_engine.sql.query.scan_options import time_travel_of
-from tablestore_engine.sql.structure.structure import DottedName, Relation, Select, Span, Structure, TimeTravel
-from tablestore_engine.sql.structure.table_references import scan_expression, scan_query
-from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import Token, tokenize
+from tablestore_engine.sql.query_structure.query_structure import (
+    DottedName,
+    Relation,
+    Select,
+    Span,
+    Structure,
+    TimeTravel,
+)
+from tablestore_engine.sql.query_structure.table_references import scan_expression, scan_query
+from tablestore_engine.sql.tokens.cursor import NO_CATALOG, OWN_CATALOGS
+from tablestore_engine.sql.tokens.lexer import Token, tokenize
 
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
@@ -70,8 +77,8 @@ class TableReference:
     @property
     def asked(self) -> tuple[object, ...]:
         """All that it asks of its table, for comparison."""
-        asked = (self.time_travel, repr(self.predicate), self.hidden, self.changes, self.options)
-        return (*asked, repr(self.joined), self.columns)
+        compared = repr((self.predicate, self.joined))
+        return (self.time_travel, compared, self.hidden, self.changes, self.options, self.columns)
 
     def in_database(self, current: str) -> TableReference:
         """The reference, of which the tables that it is joined with name their database."""
@@ -180,13 +187,10 @@ def _with_joined(
     tables: dict[Relation, TableReference | None], structure: Structure, tokens: list[Token]
 ) -> dict[Relation, TableReference | None]:
     found = dict(tables)
-    columns = named_columns(tokens)
     for table, ones in joined_with(structure, tokens).items():
-        reference = tables[table]
-        others = [(tables[one.relation], one.pairs) for one in ones]
-        known = tuple((other, pairs) for other, pairs in others if other is not None)
-        if reference is not None and known:
-            found[table] = replace(reference, joined=known, columns=columns)
+        known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
+        if (reference := tables[table]) is not None and known:
+            found[table] = replace(reference, joined=known, columns=named_columns(tokens))
     return found
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.sql.query.predicate_reader import read_equalities
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent, pushed_sides
-from tablestore_engine.sql.structure.structure import Cte, Query, Relation, Select, Structure
-from tablestore_engine.sql.text.lexer import Token
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.tokens.lexer import Token
 
 Path = tuple[Relation, ...]
 """A relation, that which its query copies a column from, and so on up to a table. Columns that come by one path are of

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 from support.repository import ROOT
 
 TESTS = ROOT / "tests"
+MOST_LINES = 400
 MIRRORS = ("unit", "spark")
 """Folders of tests in the shape of the house; the adapter's rooms are under `adapter`."""
 OF_THE_REPOSITORY = "repository"
@@ -74,3 +76,20 @@ def test_a_room_without_tests_decides_nothing(room):
     branches = [node for tree in trees for node in ast.walk(tree) if isinstance(node, (ast.If, ast.Match, ast.While))]
     assert trees
     assert len(branches) <= 3
+
+
+def test_files_are_small():
+    lines = {_relative(file): len(file.read_text(encoding="utf-8").splitlines()) for file in TESTS.rglob("*.py")}
+    assert not {name: number for name, number in lines.items() if number > MOST_LINES}
+
+
+def test_names_of_tests_are_statements():
+    """`test_removed_files_are_not_found`, not `test_what_was_removed`: a failure's name says what no longer holds."""
+    questions = re.compile(r"test_(what|who|whose|which|how|where|when|why)_")
+    found = [
+        f"{_relative(file)}: {node.name}"
+        for file in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and questions.match(node.name)
+    ]
+    assert not found, f"state what is held: {', '.join(found)}"
