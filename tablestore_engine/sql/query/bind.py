@@ -77,8 +77,14 @@ class TableReference:
     @property
     def asked(self) -> tuple[object, ...]:
         """All that it asks of its table, for comparison."""
-        compared = repr((self.predicate, self.joined))
-        return (self.time_travel, compared, self.hidden, self.changes, self.options, self.columns)
+        return (
+            repr((self.predicate, self.joined)),
+            self.time_travel,
+            self.hidden,
+            self.changes,
+            self.options,
+            self.columns,
+        )
 
     def in_database(self, current: str) -> TableReference:
         """The reference, of which the tables that it is joined with name their database."""
