@@ -75,16 +75,9 @@ class TableReference:
         return not (self.time_travel or self.changes or self.options or self.without_catalog or "$" in self.name)
 
     @property
-    def asked(self) -> tuple[object, ...]:
+    def asked(self) -> str:
         """All that it asks of its table, for comparison."""
-        return (
-            repr((self.predicate, self.joined)),
-            self.time_travel,
-            self.hidden,
-            self.changes,
-            self.options,
-            self.columns,
-        )
+        return repr(replace(self, database=None, name="", without_catalog=False))
 
     def in_database(self, current: str) -> TableReference:
         """The reference, of which the tables that it is joined with name their database."""

@@ -267,7 +267,7 @@ class Frames:
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
         if not suffix:
             reference = self._with_session(reference, database, name)
-        key = (database, name.lower(), suffix, *reference.asked)
+        key = (database, name.lower(), suffix, reference.asked)
         if key in self._views:
             return self._views[key]
         table = self._table(database, name)
