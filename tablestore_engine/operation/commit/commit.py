@@ -256,7 +256,7 @@ class Committer:
         if change.base_snapshot_id is not None and latest is not None and self.schema.primary_keys:
             check_overtaken(self.state, change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
-        if change.index is not None:
+        if change.index is not None and change.index.vectors:
             check_vectors(index_entries(self.manifests, latest), live, change.index)
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)

@@ -89,8 +89,6 @@ def next_index(
 
 def check_vectors(before: Iterable[IndexEntry], live: Iterable[ManifestEntry], change: IndexChange) -> None:
     """Conflict when others changed the files above level 0, or their vectors, in a bucket whose keys were looked up."""
-    if not change.vectors:
-        return
     files: dict[BucketId, set[str]] = {}
     for entry in live:
         if entry.file.level > 0:
