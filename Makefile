@@ -227,6 +227,7 @@ lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imp
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(PY) scripts/lint_adapter.py
 
 .PHONY: format
 format: $(VENV)/.dev  ## Format the code, let ruff mend what it can, and wrap the prose of the docs

@@ -44,8 +44,9 @@ models:
 ```
 
 `SET table-storage.<option> = <value>` gives the new tables of a session a default, `RESET table-storage.<option>` takes
-it back, and `SET table-storage` shows all; `TableStore(options={…})` and `spark_config` of the profile set them from
-the start. A default number of buckets is for tables with a key or a `bucket-key`.
+it back, `RESET` alone all of them and the settings of Spark, and `SET table-storage` shows all;
+`TableStore(options={…})` and `spark_config` of the profile set them from the start. A default
+number of buckets is for tables with a key or a `bucket-key`.
 
 A misspelt key and a value that an option cannot take are errors; the message names the nearest key that exists. Sizes
 are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 s` (ms, s, min, h, d), columns as `a,b`. A *fixed*

@@ -10,13 +10,13 @@ from tablestore_engine.sql.catalog.execute_context import without_prefix
 from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ResetSessionOption, SetSessionOption
+from tablestore_engine.sql.statements.script import ResetSession, ResetSessionOption, SetSessionOption
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
-from tablestore_engine.sql.text.double_quotes import with_backquotes
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.double_quotes import with_backquotes
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class StoreSession:
         """Whether a name without schema is a temporary view of the session. Starts no session."""
         if self._spark is None:
             return False
-        from tablestore_engine.spark.run.temp_views import is_temporary
+        from tablestore_engine.spark.queries.temp_views import is_temporary
 
         return is_temporary(self._spark, name)
 
@@ -90,6 +90,8 @@ class StoreSession:
             return set_default(statement, self._options)
         if isinstance(statement, ResetSessionOption):
             return reset_default(statement, self._options, self._initial_options)
+        if isinstance(statement, ResetSession):
+            return self._reset(statement)
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
                 "SHOW CURRENT SCHEMA",
@@ -98,6 +100,19 @@ class StoreSession:
                 rows=[("tablestore", self.database)],
             )
         return None
+
+    def _reset(self, statement: ResetSession) -> StatementResult:
+        """RESET in Spark, which then gets back what the engine needs."""
+        from tablestore_engine.spark.errors.translate_errors import translated
+        from tablestore_engine.spark.session.session import prepare_session
+
+        spark = self.spark
+        with translated():
+            spark.sql(statement.sql)
+        prepare_session(spark)
+        if statement.setting is None:
+            self._options = dict(self._initial_options)
+        return StatementResult("RESET")
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""

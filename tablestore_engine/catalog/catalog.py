@@ -12,10 +12,10 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
-from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
+from tablestore_engine.catalog.unfinished_tables import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.view_and_function_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -31,13 +31,13 @@ from tablestore_engine.errors import (
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, local_folder
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table import Table
 
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
@@ -335,7 +335,7 @@ class Catalog:
             ConflictError: others keep changing the schema.
         """
         # Code that only reads metadata does not import Arrow.
-        from tablestore_engine.operation.commands.alter_table import alter_table
+        from tablestore_engine.operation.table_commands.alter_table import alter_table
 
         return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
 

@@ -20,7 +20,7 @@ from support.invariants import check_invariants
 from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
-from tablestore_engine.operation.history.orphans import named_files
+from tablestore_engine.operation.history.orphan_files import named_files
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +211,7 @@ def test_the_steps_have_names(recorded):
     assert all(named.match(step) for steps, _, _ in recorded.values() for step in steps)
 
 
-def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path):
+def test_leftovers_of_a_failed_ctas_are_never_listed(prepared, recorded, tmp_path):
     warehouse = copy(prepared, tmp_path)
     start("ctas", warehouse)
     with pytest.raises(TableStoreError):

@@ -210,7 +210,7 @@ class TestNodesOfAProject:
         assert hashed == "187ef4436122d1cc2f40dc2b92f0eba0"
         assert others == ["they're", None, 2, "b"]
 
-    def test_what_cannot_be_translated_is_named(self, project):
+    def test_untranslatable_sql_is_named(self, project):
         results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)
         assert "column number $1" in results[0].message
 

@@ -8,11 +8,11 @@ import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 from support.spark_rows import answers
 
-from dbt.adapters.tablestore.build.model_changes import ModelChanges
+from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
 from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.consumed import positions_of
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.operation.commit.consumed_positions import positions_of
+from tablestore_engine.storage.stores.consumer_store import consumers
 
 ENRICHED = """
 {{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }}

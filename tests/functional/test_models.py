@@ -254,7 +254,7 @@ class TestMistakes(Models):
 class TestModelsOfOtherAdapters(Models):
     """Configs as public packages and Delta or BigQuery projects have them."""
 
-    def test_what_is_left_out_is_said_once(self, project):
+    def test_ignored_configs_are_reported_once(self, project):
         for name in ("one", "two"):
             model(
                 project,

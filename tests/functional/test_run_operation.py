@@ -92,7 +92,7 @@ class TestRunOperation:
             ("expire_snapshots", "{table: orders, retain_max: none}", "retain_max is a number"),
         ],
     )
-    def test_what_is_wrong_is_said(self, project, name, args, message):
+    def test_wrong_arguments_are_refused(self, project, name, args, message):
         _, output = run_dbt_and_capture(["run-operation", name, "--args", args], expect_pass=False)
         assert message in output
 

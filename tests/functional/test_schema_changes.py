@@ -77,7 +77,7 @@ class TestSchemaChanges:
             """('{"id":2,"s":{"z":"new"},"n":6000000000}',)""",
         ]
 
-    def test_what_a_table_cannot_change_is_refused_before_rows_are_written(self, project):
+    def test_an_impossible_change_is_refused_before_rows_are_written(self, project):
         self.first(project)
         message = self.build(project, "sync_all_columns", "select 2 as id, 'b' as a, 'x' as s, 1 as n", ok=False)
         assert "'s'" in message

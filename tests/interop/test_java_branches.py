@@ -37,7 +37,7 @@ def in_branch(java, table):
     return java.read(table.table.path, "branch=b")[1]
 
 
-def test_what_we_remove_is_never_theirs(java, java_reads, table):
+def test_we_never_remove_files_of_their_branches(java, java_reads, table):
     before = in_branch(java, table)
     assert sum(before.values()) == 15
     for step in range(3):
@@ -85,7 +85,7 @@ def test_branches_are_not_read(java, table, spark_store):
         table.read()
 
 
-def test_what_they_roll_back(java, java_reads, catalog, name):
+def test_we_write_on_after_their_rollback(java, java_reads, catalog, name):
     """Java cuts snapshots off; our next write begins where the table then ends."""
     table = OurTable.create(catalog, name, OURS, key=["id"], options={"bucket": "1"})
     for step in range(4):

@@ -8,7 +8,7 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark

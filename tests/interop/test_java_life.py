@@ -11,11 +11,11 @@ import pytest
 from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, new_identity, rows_of, rows_of_text
 
-from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
+from tablestore_engine.metadata.analyze_statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-from tablestore_engine.storage.stores.statistics import StatisticsStore
+from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}
@@ -34,7 +34,7 @@ def same(java, table, snapshot=None):
 
 
 @pytest.mark.parametrize("to", [1, 2, 3])
-def test_what_came_back_outlives_their_expiration(java, table, to):
+def test_restored_files_outlive_their_expiration(java, table, to):
     table.write(rows_of_text(range(50), "a"))
     table.write(rows_of_text(range(20, 70), "b"))
     table.delete(rows_of_text(range(10), "x"))

@@ -186,7 +186,7 @@ def test_tables_without_a_key(java, made, all_agree, case):
 
 
 @pytest.mark.parametrize("case", READ_ONLY)
-def test_what_is_read_but_not_written(java, made, all_agree, spark_store, case):
+def test_tables_with_read_only_options_are_read_but_not_written(java, made, all_agree, spark_store, case):
     options, named = READ_ONLY[case]
     rng = Random(case)
     table, more = made({"bucket": "1", **options}, key=["id"])
@@ -220,7 +220,7 @@ def test_what_is_read_but_not_written(java, made, all_agree, spark_store, case):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused(java, made, spark_store, case):
+def test_tables_with_unsupported_options_are_refused(java, made, spark_store, case):
     options, named = REFUSED[case]
     rng = Random(case)
     table, more = made({"bucket": "2", **options}, key=["id"])
@@ -357,7 +357,7 @@ OLD = _in_turn(
 
 
 @pytest.mark.parametrize("case", OLD)
-def test_what_the_old_version_makes(old_java, java, catalog, all_agree, name, case):
+def test_tables_of_the_old_version_are_read_and_written(old_java, java, catalog, all_agree, name, case):
     rng = Random(case)
     catalog.create_database("db", if_not_exists=True)
     path = f"{catalog.warehouse}/db.db/{name}"

@@ -10,7 +10,7 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable, rows_of
 from support.interop.readers import EVERY_READER, OtherReaderError
 
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType
 
 COLUMNS = {

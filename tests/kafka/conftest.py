@@ -9,9 +9,9 @@ import pytest
 from support.kafka_broker import Broker
 from support.tables import make_table
 
-from tablestore_engine.log.producer import forget_publisher
 from tablestore_engine.log.settings import settings_of
-from tablestore_engine.operation.log_store import publish
+from tablestore_engine.log.transactional_producer import forget_publisher
+from tablestore_engine.operation.log_store import unpublished_snapshots
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def broker(only_broker):
     """The broker; it runs, also if the test before left it dead."""
     if not only_broker.runs:
         only_broker.start()
-    publish._down_until.clear()
+    unpublished_snapshots._down_until.clear()
     return only_broker
 
 

@@ -12,7 +12,7 @@ from dbt.tests.fixtures.project import *  # noqa: F403 - dbt's fixtures
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 from support.spark_settings import FEW_ROWS
 
-from dbt.adapters.tablestore.build.model_topics import ModelTopics
+from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
 from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
 

@@ -13,11 +13,11 @@ from support.kafka_broker import folded, messages
 from support.tables import keyed_arrow, reload
 
 from tablestore_engine.errors import LogBehindError, LogError
-from tablestore_engine.log.producer import Publisher, forget_publisher
 from tablestore_engine.log.settings import settings_of
-from tablestore_engine.operation.log_store import publish
-from tablestore_engine.operation.log_store.publish import publish_log
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.log.transactional_producer import Publisher, forget_publisher
+from tablestore_engine.operation.log_store import unpublished_snapshots
+from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
+from tablestore_engine.storage.stores.consumer_store import consumers
 
 WRITER = os.path.join(os.path.dirname(__file__), "writer.py")
 STEPS = ("committed", "begun", "sent", "flushed", "published", "noted")
@@ -68,29 +68,29 @@ def test_a_writer_that_was_fenced_goes_on_and_says_nothing(logged, broker, topic
 
 def test_the_broker_is_killed_and_restarted(logged, broker, topic, caplog, monkeypatch):
     monkeypatch.setattr("tablestore_engine.log.client.SECONDS", 1.0)
-    monkeypatch.setattr("tablestore_engine.log.producer.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.log.transactional_producer.SECONDS", 1.0)
     monkeypatch.setattr("tablestore_engine.log.topics.SECONDS", 1.0)
     table = logged(bucket="2", **{"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2",
                                   "snapshot.time-retained": "1 ms"})  # fmt: skip
     table.write(keyed_arrow(0, *range(20)))
     broker.kill()
     asked = []
-    monkeypatch.setattr(publish, "publish_log", lambda state: asked.append(state) or publish_log(state))
+    monkeypatch.setattr(unpublished_snapshots, "publish_log", lambda state: asked.append(state) or publish_log(state))
     with caplog.at_level(logging.WARNING):
         for number in range(1, 6):
             table.write(keyed_arrow(number, number))
     assert len(asked) == 1, "it waited for the broker each time"
     assert "its log lacks the changes" in caplog.text
-    assert publish.CONSUMER in consumers(table.io, table.paths), "what was not published may expire"
+    assert unpublished_snapshots.CONSUMER in consumers(table.io, table.paths), "what was not published may expire"
     with pytest.raises(LogError):
         publish_log(table.state)
     broker.start()
     monkeypatch.undo()
     done = publish_log(table.state)
     assert (done.snapshots, done.messages) == (5, 5)
-    assert publish.CONSUMER not in consumers(table.io, table.paths)
+    assert unpublished_snapshots.CONSUMER not in consumers(table.io, table.paths)
     check(table, broker, topic)
-    publish._down_until.clear()
+    unpublished_snapshots._down_until.clear()
     table.write(keyed_arrow(7, 1))
     check(table, broker, topic)
 

@@ -15,9 +15,9 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import AlreadyExistsError, LogError
-from tablestore_engine.log import producer
+from tablestore_engine.log import transactional_producer
 from tablestore_engine.operation.commit.change import LOG_SENT
-from tablestore_engine.operation.log_store.publish import publish_log, restart_log
+from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log, restart_log
 
 FIELDS = [{"id": 0, "name": "x", "type": "INT"}, {"id": 1, "name": "y", "type": "STRING"}]
 
@@ -156,7 +156,7 @@ def test_eventual_rows_come_before_their_commit(logged, broker, topic):
 
 def test_eventual_rows_come_after_their_commit_when_they_could_not_before(logged, broker, topic, monkeypatch, caplog):
     table = logged(**{"log.consistency": "eventual"})
-    monkeypatch.setattr(producer, "send_early", failing)
+    monkeypatch.setattr(transactional_producer, "send_early", failing)
     with caplog.at_level(logging.WARNING):
         table.write(keyed_arrow(1, 1, 2))
     assert "are published after their commit: the broker is ill" in caplog.text
@@ -168,7 +168,7 @@ def test_eventual_rows_come_after_their_commit_when_they_could_not_before(logged
 
 def test_eventual_rows_that_fail_may_fail_the_write(logged, monkeypatch):
     table = logged(**{"log.consistency": "eventual", "log.on-failure": "fail"})
-    monkeypatch.setattr(producer, "send_early", failing)
+    monkeypatch.setattr(transactional_producer, "send_early", failing)
     with pytest.raises(LogError, match="ill"):
         table.write(keyed_arrow(1, 1))
     assert reload(table).latest_snapshot() is None

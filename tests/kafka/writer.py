@@ -15,8 +15,8 @@ from support.fault.die import die
 from support.tables import keyed_arrow
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.log import producer
-from tablestore_engine.operation.log_store import publish
+from tablestore_engine.log import transactional_producer
+from tablestore_engine.operation.log_store import unpublished_snapshots
 
 
 class Dying:
@@ -57,13 +57,13 @@ def main(path, step, number=0):
             own = 5 * int(number)
             table.write(keyed_arrow(value, *range(own, own + 5)))
         return
-    make = producer.transactional_producer
-    producer.transactional_producer = lambda log: Dying(make(log), step)
+    make = transactional_producer.transactional_producer
+    transactional_producer.transactional_producer = lambda log: Dying(make(log), step)
     if step == "committed":
-        publish.publish_after_commit = die
+        unpublished_snapshots.publish_after_commit = die
     if step == "noted":
-        note = publish.note_position
-        publish.note_position = lambda *given: (note(*given), die())
+        note = unpublished_snapshots.note_position
+        unpublished_snapshots.note_position = lambda *given: (note(*given), die())
     table.write(keyed_arrow(1, *range(10)))
 
 

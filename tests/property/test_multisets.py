@@ -29,9 +29,9 @@ from support.tables import arrow_rows, compact, identity, make_table, read
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
-from tablestore_engine.metadata.manifests.manifest import FileKind
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
 from tablestore_engine.schema.table.row_kind import ROW_KIND
@@ -269,7 +269,7 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, histories):
     st.lists(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5),
     st.randoms(),
 )
-def test_what_is_missing_is_found_and_may_still_come(batches, random):
+def test_missing_rows_are_found_and_may_still_come(batches, random):
     """Totals below zero are errors that name a row and change nothing; adding what is missing heals the table."""
     totals = Counter()
     with scratch_directory("multiset-") as directory:

@@ -10,15 +10,15 @@ from pathlib import Path
 from support.deletion_vectors import delete_positions, with_options
 from support.files import path_of
 from support.tables import arrow_rows, make_table, write
-from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.operation.changelog.change_plan import changelog_plan
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.storage.stores import manifests
-from tablestore_engine.storage.stores.consumers import set_consumer
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.storage.stores import manifest_store
+from tablestore_engine.storage.stores.consumer_store import set_consumer
 
 DAMAGES = {
     "empty": lambda data: b"",
@@ -139,7 +139,7 @@ def broken(path, damage):
     """In the block a file is broken; afterwards it is as it was."""
     path = Path(path)
     data, mode = path.read_bytes(), path.stat().st_mode
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     try:
         if damage in DAMAGES:
             path.write_bytes(DAMAGES[damage](data))
@@ -158,7 +158,7 @@ def broken(path, damage):
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         path.chmod(mode)
-        manifests._cache.clear()
+        manifest_store._cache.clear()
 
 
 _SELECT, _INSERT = "select * from {}", "insert into {} values (30, 'z')"

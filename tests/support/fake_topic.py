@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogFencedError
-from tablestore_engine.log.envelope import texts_as_bytes
-from tablestore_engine.operation.log_store import publish
+from tablestore_engine.log.encode_changes import texts_as_bytes
+from tablestore_engine.operation.log_store import unpublished_snapshots
 
 _END = None
 
@@ -62,21 +62,21 @@ class Topic:
             self._enter(before)
 
     def _enter(self, name):
-        self._known[self.process] = publish._topics
-        publish._topics = self._known.get(name, {})
+        self._known[self.process] = unpublished_snapshots._topics
+        unpublished_snapshots._topics = self._known.get(name, {})
         self.process = name
 
     def replace_kafka(self, monkeypatch):
         monkeypatch.setattr(log_topics, "create_topic", lambda log: None)
         monkeypatch.setattr(log_topics, "delete_topic", lambda log: None)
-        monkeypatch.setattr(publish, "create_topic", lambda log: None)
-        monkeypatch.setattr(publish, "delete_topic", self.delete)
-        monkeypatch.setattr(publish, "publisher_of", self.publisher_of)
-        monkeypatch.setattr(publish, "forget_publisher", self.forget_publisher)
-        monkeypatch.setattr(publish, "newest_snapshot", self.newest)
-        monkeypatch.setattr(publish, "end_offsets", self.end_offsets)
-        monkeypatch.setattr(publish, "grow_topic", lambda log: None)
-        monkeypatch.setattr(publish, "_topics", {})
+        monkeypatch.setattr(unpublished_snapshots, "create_topic", lambda log: None)
+        monkeypatch.setattr(unpublished_snapshots, "delete_topic", self.delete)
+        monkeypatch.setattr(unpublished_snapshots, "publisher_of", self.publisher_of)
+        monkeypatch.setattr(unpublished_snapshots, "forget_publisher", self.forget_publisher)
+        monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", self.newest)
+        monkeypatch.setattr(unpublished_snapshots, "end_offsets", self.end_offsets)
+        monkeypatch.setattr(unpublished_snapshots, "grow_topic", lambda log: None)
+        monkeypatch.setattr(unpublished_snapshots, "_topics", {})
 
 
 class _Publisher:

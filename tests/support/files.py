@@ -7,11 +7,11 @@ import os
 from dataclasses import replace
 
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 def path_of(table, entry):
@@ -41,7 +41,7 @@ def live_entries(table, snapshot=None):
 
 def kept_paths(table):
     """Paths of the data files that snapshots and tags need, as their manifests on disk say."""
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     return {path for snapshot in _kept(table) for path in live_paths(table, snapshot)}
 
 

@@ -9,7 +9,7 @@ from support.tables import by_key, keyed_table, no_spark, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_table_that_fails_does_not_stop_the_others(run, tables):
     assert "compacted as snapshot 4" in rest
 
 
-def test_what_others_overtake_may_be_tried_again(run, tables, monkeypatch):
+def test_a_compaction_that_lost_may_be_tried_again(run, tables, monkeypatch):
     from tablestore_engine.errors import ConflictError
 
     def lose(*arguments, **more):
@@ -82,7 +82,7 @@ def test_what_others_overtake_may_be_tried_again(run, tables, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [[], ["--all", "due"], ["--full"]])
-def test_which_tables_must_be_said(run, tables, arguments):
+def test_the_tables_must_be_named(run, tables, arguments):
     result = run(*arguments)
     assert result.exit_code == 2
     assert "--all" in result.stderr

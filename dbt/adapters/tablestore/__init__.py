@@ -1,7 +1,7 @@
 """The dbt adapter `tablestore`: each thing that dbt asks for is one call of `tablestore_engine`.
 
 `impl` answers dbt itself; `macro_methods`, `change_methods` and `schema_methods` what this adapter's macros call. Below
-them, each knowing only those after it: `build` (incremental models, changes of other tables, seeds, Python models),
+them, each knowing only those after it: `models` (incremental models, changes of other tables, seeds, Python models),
 `relation` (names, columns, cache and catalog), `config` (what a model is configured to be), `connection` (profile,
 sessions, statements, results) and `dialect` (SQL of other warehouses).
 

@@ -1,6 +1,6 @@
 """The methods behind the macros of changes: what a model reads of other tables and of topics, and how far it is behind.
 
-Their decisions are in `build.model_changes` and `build.model_topics`.
+Their decisions are in `models.changes_since_last_run` and `models.kafka_changes_since_last_run`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.model_changes import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
-from dbt.adapters.tablestore.build.model_topics import ModelTopics, no_rows
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.connection.environment import reads_rows
+from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
+from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 

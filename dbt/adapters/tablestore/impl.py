@@ -16,12 +16,12 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.model_changes import ModelChanges
-from dbt.adapters.tablestore.build.model_topics import ModelTopics
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import environment_of, reads_rows
 from dbt.adapters.tablestore.macro_methods import MacroMethods
+from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
+from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -242,7 +242,7 @@ class TableStoreAdapter(MacroMethods):
 
     def debug_query(self) -> None:
         """Check what every run needs: a warehouse that can be written, and Java if Spark runs on this machine."""
-        from dbt.adapters.tablestore.build.debug_checks import check_environment
+        from dbt.adapters.tablestore.models.debug_checks import check_environment
 
         with self.connections.exception_handler("debug"):
             check_environment(self.config.credentials)

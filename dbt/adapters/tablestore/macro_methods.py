@@ -1,6 +1,6 @@
 """The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
-Their decisions are in `build` (incremental models, seeds, Python models) and `config`. Those that change the schema of
+Their decisions are in `models` (incremental models, seeds, Python models) and `config`. Those that change the schema of
 a table are in `schema_methods`.
 
 Their names begin with `tablestore_`, to distinguish them from dbt's own. While dbt parses a project they do nothing and
@@ -19,8 +19,6 @@ from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.tablestore.build import incremental, operations, seeds
-from dbt.adapters.tablestore.build.doc_changes import with_docs
 from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
@@ -39,10 +37,12 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
+from dbt.adapters.tablestore.models import incremental, run_operation, seeds
+from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.types.sql_literals import quoted_text
@@ -243,7 +243,7 @@ class MacroMethods(ChangeMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
         """Run a Python model, and return the query that reads its result."""
-        from dbt.adapters.tablestore.build import python_models
+        from dbt.adapters.tablestore.models import python_models
 
         handle = self.connections.get_thread_connection().handle
         with self.connections.exception_handler(compiled_code), handle.work("create temporary view") as store:
@@ -298,9 +298,9 @@ class MacroMethods(ChangeMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_call_sql(self, procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
         """The CALL of a procedure on a table, `schema.name`."""
-        return operations.call_sql(procedure, table, arguments)
+        return run_operation.call_sql(procedure, table, arguments)
 
     @available.parse_list
     def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
         """The lines that report what a procedure did."""
-        return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
+        return run_operation.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])

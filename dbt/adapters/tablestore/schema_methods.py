@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.sql import SQLAdapter
 
-from dbt.adapters.tablestore.build.doc_changes import column_comments, with_docs
-from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
+from dbt.adapters.tablestore.models.persist_docs import column_comments, with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of

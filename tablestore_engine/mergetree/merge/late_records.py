@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices, Mask, valid_mask
-from tablestore_engine.mergetree.merge.kernels import Groups
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, valid_mask
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups
 from tablestore_engine.mergetree.merge.sequence import ranks_of
 
 

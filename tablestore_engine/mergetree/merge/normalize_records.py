@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError
-from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule

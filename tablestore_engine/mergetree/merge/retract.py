@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError
-from tablestore_engine.mergetree.columns.values import (
+from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     Indices,
     Mask,
     codes,
@@ -26,7 +26,7 @@ from tablestore_engine.mergetree.columns.values import (
     last_seen,
     valid_mask,
 )
-from tablestore_engine.mergetree.merge.kernels import Groups, fits, fold_values, nested_keys
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fits, fold_values, nested_keys
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 

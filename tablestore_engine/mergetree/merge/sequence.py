@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 

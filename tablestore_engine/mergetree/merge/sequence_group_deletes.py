@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices, how_often_before, one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, how_often_before, one_array
 from tablestore_engine.mergetree.merge.retract import cleared, starts_of_stretches
 from tablestore_engine.mergetree.merge.sequence import ranks_of
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.values import (
+from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     Indices,
     Mask,
     how_often_before,
@@ -28,8 +28,8 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
     with_kinds,
 )
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Retraction

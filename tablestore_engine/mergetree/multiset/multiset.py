@@ -16,7 +16,7 @@ from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 
 NEGATIVE = "A row was removed more often than it was added"
 NEGATIVE_HINT = "Add the missing rows, or go back to a snapshot before the change that removed too much."

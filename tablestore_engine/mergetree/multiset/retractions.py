@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.row_ids import Numbers, first_rows, row_ids, same_floats
-from tablestore_engine.mergetree.columns.values import how_often_before, one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import how_often_before, one_array
+from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_rows, row_ids, same_floats
 from tablestore_engine.mergetree.multiset.multiset import negative_count
-from tablestore_engine.metadata.bucket import row_hashes
+from tablestore_engine.metadata.bucket_hash import row_hashes
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.schema.types.types import AtomicType, DataField
 
 PART_ROWS = 500_000

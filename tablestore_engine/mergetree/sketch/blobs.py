@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices
 
 
 @dataclass(frozen=True)

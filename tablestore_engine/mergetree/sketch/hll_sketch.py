@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices, Mask
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask
 from tablestore_engine.mergetree.sketch.blobs import Blobs, numbers_at, put_at, spread
 
 LIST, SET, REGISTERS = 0, 1, 2

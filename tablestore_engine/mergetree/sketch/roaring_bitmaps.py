@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.values import Indices, Mask
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask
 from tablestore_engine.metadata.bitmaps.roaring import Cursor, read_bitmap, write_bitmaps
 from tablestore_engine.metadata.bitmaps.roaring64 import read_numbers, write_numbers
 

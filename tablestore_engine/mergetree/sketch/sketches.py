@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.columns.values import Indices, Mask, valid_mask
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, valid_mask
 from tablestore_engine.mergetree.sketch import hll_sketch, theta_sketch
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS
 from tablestore_engine.schema.merge_engines.merge_engine import Fold

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.columns.values import Indices, Mask
+from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask
 from tablestore_engine.mergetree.sketch.blobs import Blobs, numbers_at, put_at, spread
 
 NOMINAL = 4096

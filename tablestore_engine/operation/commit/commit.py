@@ -21,8 +21,19 @@ from tablestore_engine.errors import (
     ConflictError,
     StorageError,
 )
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
+    FileKind,
+    ManifestEntry,
+    ManifestFileMeta,
+    merge_entries,
+)
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import (
+    IndexChange,
+    check_vectors,
+    next_index,
+    restored_index,
+)
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
     Change,
@@ -30,27 +41,21 @@ from tablestore_engine.operation.commit.change import (
     properties_of,
     statistics_of,
 )
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.conflicts import (
     NewFiles,
     check_conflicts,
 )
-from tablestore_engine.operation.commit.consumed import check_consumed, keeps_rows, with_consumed
-from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
-from tablestore_engine.operation.commit.index_commit import (
-    IndexChange,
-    check_vectors,
-    next_index,
-    restored_index,
-)
+from tablestore_engine.operation.commit.consumed_positions import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
-from tablestore_engine.operation.commit.overtaken import check_index, check_merged, check_overtaken, check_read
-from tablestore_engine.operation.commit.restore import entries_to_restore
+from tablestore_engine.operation.commit.read_conflicts import check_index, check_merged, check_overtaken, check_read
+from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.manifests import ManifestStore
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.manifest_store import ManifestStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
 from tablestore_engine.table_state import TableState
 
 __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]

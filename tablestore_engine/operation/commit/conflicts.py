@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.compaction.sections import key_interval
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 

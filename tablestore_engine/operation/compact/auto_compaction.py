@@ -14,23 +14,23 @@ from itertools import accumulate
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStoreError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
-from tablestore_engine.operation.compact.schedule import schedule_after_commit
+from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.compact.superseded import vectors_after
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import WriteResult
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan, stored_buckets
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets
 from tablestore_engine.operation.transaction.transaction import publish_change, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteResult
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table_state import TableState
 

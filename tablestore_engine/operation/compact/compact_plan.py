@@ -16,12 +16,12 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
 )
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 
 
 def universal_options(schema: TableSchema) -> UniversalOptions:

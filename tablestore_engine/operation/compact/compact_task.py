@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.files.deletion_vectors import Deletions
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Files = tuple[DataFileMeta, ...]

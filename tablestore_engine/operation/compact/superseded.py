@@ -14,18 +14,18 @@ import pyarrow as pa
 
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.index_commit import BucketVectors, IndexChange
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.operation.commit.bucket_index_commit import BucketVectors, IndexChange
 from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, positions_of_keys, read_batches
 from tablestore_engine.operation.files.deletion_vectors import (
     indexed_ranges,
     positions_in,
     read_positions_of,
     write_vectors,
 )
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, positions_of_keys, read_batches
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.schema.types.arrow import to_arrow_type
 
 

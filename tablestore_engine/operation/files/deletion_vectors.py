@@ -16,11 +16,11 @@ import numpy as np
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions, encode_positions
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, IndexEntry
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState

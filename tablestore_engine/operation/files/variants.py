@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.mergetree.columns.leaves import with_leaves
-from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
+from tablestore_engine.mergetree.arrow_kernels.nested_leaves import with_leaves
 from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
 ROOTS = ("VARIANT",)

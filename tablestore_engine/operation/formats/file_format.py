@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from tablestore_engine.operation.formats.column_stats import ColumnStats
+from tablestore_engine.operation.statistics.column_stats import ColumnStats
 from tablestore_engine.options import CoreOptions
 
 BATCH_ROWS = 65_536

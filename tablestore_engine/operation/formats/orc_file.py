@@ -13,8 +13,8 @@ from pyarrow import orc
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.operation.formats.batch_size import slices_within
-from tablestore_engine.operation.formats.column_stats import ColumnStats, RowStats
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
+from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
 from tablestore_engine.schema.types.arrow import FIELD_ID
 
 _ORC_ID = b"paimon.id"

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.operation.formats.batch_size import fixed_width
 from tablestore_engine.operation.formats.column_encoding import encodings
-from tablestore_engine.operation.formats.column_stats import ColumnStats
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
-from tablestore_engine.operation.formats.footer_stats import column_stats, leaves_with_stats
+from tablestore_engine.operation.statistics.column_stats import ColumnStats
+from tablestore_engine.operation.statistics.parquet_footer_stats import column_stats, leaves_with_stats
 
 PAGE_ROWS = 2_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
 _OFFSET = 4  # bytes of the offset of a value of variable width

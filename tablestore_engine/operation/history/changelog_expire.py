@@ -16,7 +16,7 @@ from tablestore_engine.operation.history.snapshot_expire import (
     refuse_unknown,
     remove_garbage,
 )
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.storage.stores.consumer_store import consumers
 from tablestore_engine.table_state import TableState
 
 

@@ -22,15 +22,14 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.consumed import carried
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import restarts
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.consumed_positions import carried
+from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,
     read_positions_of,
@@ -39,14 +38,15 @@ from tablestore_engine.operation.files.deletion_vectors import (
 )
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
-from tablestore_engine.schema.alter.fields import retyped
+from tablestore_engine.schema.alter.edit_fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has

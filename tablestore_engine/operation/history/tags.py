@@ -1,18 +1,18 @@
 """Creating, replacing and deleting tags, and the files that tags keep.
 
 Invariant: a file that only a tag names is removed after the tag, never before. If a process is killed in between, every
-remaining tag is complete or dead (`operation.history.history`), and unneeded files are orphans
-(`operation.history.orphans`).
+remaining tag is complete or dead (`operation.history.dead_tags`), and unneeded files are orphans
+(`operation.history.orphan_files`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablestore_engine.errors import SnapshotNotFound, TagNotFound
+from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.history.history import is_dead
+from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
+from tablestore_engine.operation.history.dead_tags import is_dead
 from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.storage.stores.success_file import mark_success
@@ -65,23 +65,6 @@ def delete_tag(state: TableState, name: str) -> None:
     state.tags.delete(name)
     state.io.delete(state.paths.tag_success(name))
     _collect_unless_kept(state, tagged, others)
-
-
-def expire_tags(state: TableState, now_millis: int, older_than_millis: int | None = None) -> list[str]:
-    """Remove the tags whose time is over, and those made before a time (milliseconds since 1970). Returns their names.
-
-    The age of a tag without a time counts from when its file was written.
-    """
-    removed = []
-    for tag in state.tags.stored():
-        over = tag.lifetime is not None and tag.lifetime.is_over(now_millis)
-        if over or (older_than_millis is not None and tag.created_millis < older_than_millis):
-            try:
-                delete_tag(state, tag.name)
-            except TagNotFound:
-                continue  # another process removes it
-            removed.append(tag.name)
-    return removed
 
 
 def _is_tagged(state: TableState, snapshot: Snapshot, besides: str) -> bool:

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tablestore_engine.errors import LogError, OptionError
-from tablestore_engine.log.change_formats import FORMATS
+from tablestore_engine.log.decode_changes import FORMATS
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed import KAFKA, Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages hold changes in a format (`log.change_formats.FORMATS`), and the id of its cluster."""
+    """A topic whose messages hold changes in a format (`log.decode_changes.FORMATS`), and the id of its cluster."""
 
     topic: str
     servers: str

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.mergetree.columns.row_ids import row_ids
-from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
+from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids
 from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 

@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
@@ -30,12 +30,12 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_commit,
     recorded_entries,
 )
-from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
-from tablestore_engine.storage.stores.consumers import consumer_progress, set_consumer
-from tablestore_engine.storage.stores.snapshots import newest_until
+from tablestore_engine.storage.stores.consumer_store import consumer_progress, set_consumer
+from tablestore_engine.storage.stores.snapshot_store import newest_until
 from tablestore_engine.table_state import TableState
 
 _HINT = (

@@ -5,8 +5,8 @@ them. If the commit fails, the files of the write are removed, unless the outcom
 rows, or files that merge others, needs no job: `publish_change`. `with_retry` runs the whole transaction again after a
 conflict.
 
-Both return what was `Committed`, which `commands.after_commit.follow` takes: a caller that does not call it leaves the
-table to the next commit. Only maintenance, which itself follows a commit, may do so.
+Both return what was `Committed`, which `table_commands.after_commit.follow` takes: a caller that does not call it
+leaves the table to the next commit. Only maintenance, which itself follows a commit, may do so.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
 from tablestore_engine.log.settings import has_log
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.changelog_producer import Input, producer_of
 from tablestore_engine.operation.changelog.early_log import send_before_commit
-from tablestore_engine.operation.changelog.produce import Input, producer_of
 from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
-from tablestore_engine.operation.commit.replace import schema_publisher
-from tablestore_engine.operation.files.data_file_writer import write_target
+from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.job.index_change import index_change
-from tablestore_engine.operation.job.new_write import new_job
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.files.rolling_writer import write_target
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
+from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.new_write import new_job
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState

@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.job.dynamic_bucket import (
+from tablestore_engine.operation.dynamic_buckets.bucket_index import (
     Buckets,
     KnownKeys,
     assigned_buckets,
     key_hashes,
     repaired,
 )
-from tablestore_engine.operation.job.write_job import WriteJob
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Positions = np.ndarray[Any, np.dtype[np.int64]]

@@ -14,7 +14,7 @@ that (`unique_kinds`); of the rows of one key those are kept that the merge engi
 location of each key is looked up (`live_kinds`); and each `Part` takes some of the rows to buckets.
 
 Two executions follow these rules: `cross_partition_keys` in this process, for small writes, and
-`spark.write.cross_partition` by joins, for large ones.
+`spark.write.cross_partition_joins` by joins, for large ones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from tablestore_engine.mergetree.merge.merge import SortColumn
-from tablestore_engine.operation.job.write_job import ORDINAL_COLUMN, row_level_order
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn
+from tablestore_engine.operation.write_job.write_job import ORDINAL_COLUMN, row_level_order
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, KINDS, UPDATE_BEFORE_KIND

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
-from tablestore_engine.mergetree.columns.leaves import leaves_of
-from tablestore_engine.operation.job.write_job import WriteJob
+from tablestore_engine.mergetree.arrow_kernels.nested_leaves import leaves_of
+from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
@@ -38,7 +38,7 @@ def check_unique(job: WriteJob, find_repeated: Callable[[], pa.Table]) -> None:
     """If the job refuses repeated keys, find rows that repeat one, and raise a DuplicateKeyError that names the first
     keys of these.
 
-    Such rows are found where rows are sorted (`write_table`), or routed (`cross_partition_keys`).
+    Such rows are found where rows are sorted (`write_task`), or routed (`cross_partition_keys`).
     """
     if not job.refuses_repeated:
         return

@@ -25,12 +25,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, last_of_key_mask, merge_sorted, sort_stable
 from tablestore_engine.mergetree.merge.sequence_layers import MOST_LAYERS
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.formats.batch_size import rows_within
-from tablestore_engine.operation.job.write_job import (
+from tablestore_engine.operation.write.bucket_assignment import BucketStream
+from tablestore_engine.operation.write.cleanup import remove_written
+from tablestore_engine.operation.write.row_checks import check_not_null
+from tablestore_engine.operation.write.write_task import by_bucket, write_sorted
+from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -38,10 +42,6 @@ from tablestore_engine.operation.job.write_job import (
     WriteResult,
     order_of_key,
 )
-from tablestore_engine.operation.write.bucket_assignment import BucketStream
-from tablestore_engine.operation.write.cleanup import remove_written
-from tablestore_engine.operation.write.row_checks import check_not_null
-from tablestore_engine.operation.write.write_table import by_bucket, write_sorted
 from tablestore_engine.options import CoreOptions
 
 MOST_RUNS = 16

@@ -11,12 +11,12 @@ from dataclasses import replace
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
-from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
-from tablestore_engine.schema.alter.option_changes import check_mutable
+from tablestore_engine.schema.alter.edit_fields import ELEMENT, VALUE, Path
+from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_names, check_producer, check_values_of_levels
-from tablestore_engine.schema.table.file_indexes import indexed_columns
+from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
+from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.schema_changes import (
@@ -57,6 +57,7 @@ def apply_changes(
     """
     draft, comment = Draft(schema, earlier if has_data else ()), schema.comment
     new_options: dict[str, str] = {}
+    changed_keys: set[str] = set()
     for change in changes:
         if isinstance(change, PartitionChange):
             draft.change_partitions(change)
@@ -66,12 +67,14 @@ def apply_changes(
             draft.settle_drops()
             check_mutable(schema, change.key, change.value, has_data)
             draft.options[change.key] = new_options[change.key] = change.value
+            changed_keys.add(change.key)
         elif isinstance(change, RemoveOption):
             draft.settle_drops()
             if change.key in draft.options:
                 check_mutable(schema, change.key, None, has_data)
                 del draft.options[change.key]
                 new_options.pop(change.key, None)
+                changed_keys.add(change.key)
         elif isinstance(change, ColumnChange):
             draft.change(change)
         else:
@@ -79,6 +82,8 @@ def apply_changes(
     draft.settle_drops()
     key = _first_key(schema, draft.options, new_options)
     _check(schema, draft, {k: v for k, v in new_options.items() if k in draft.options}, key, has_data)
+    if key or not changed_keys.isdisjoint(BUCKET_OPTIONS):
+        check_bucket_options(draft.fields, key or schema.primary_keys, draft.partition_keys, draft.options)
     changed = replace(
         schema, id=schema.id + 1, fields=draft.fields, highest_field_id=draft.highest_field_id,
         options=draft.options, comment=comment, time_millis=time_millis, replaces=None, base=None,

@@ -1,4 +1,6 @@
-"""Values of one type as another: Arrow arrays, exactly as Spark's ANSI cast makes them, and null where it would fail.
+"""Values of one type as another: which casts a column of an old file takes, and casts of Arrow arrays.
 
-`cast_arrays` chooses, `numbers`, `times`, `to_text` and `of_text` cast. Knows `types`. No table, no file.
+`old_file_casts` decides how a column of an older type is read. `cast_arrays` makes the values exactly as Spark's ANSI
+cast does, and null where that would fail, by `numbers`, `times`, `to_text` and `of_text`; `cast_bounds` casts
+statistics. Knows `types`. No table, no file.
 """

@@ -1,4 +1,4 @@
 """Table schemas: creation, changes, layout, row kinds, and predicates over columns.
 
-Pure. Knows `merge` and `types` of `schema`, and `options`.
+Pure. Knows `merge_engines`, `casts` and `types` of `schema`, and `options`.
 """

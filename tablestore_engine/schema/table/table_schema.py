@@ -18,9 +18,9 @@ from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
-from tablestore_engine.schema.types.evolution import CastMode, CastRules
 from tablestore_engine.schema.types.types import AtomicType, DataField, parse_field
 
 CURRENT_VERSION = 3

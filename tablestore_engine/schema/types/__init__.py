@@ -1,4 +1,4 @@
-"""Data types, their forms in Arrow and SQL, system columns, and casts between versions of a schema.
+"""Data types, their forms in Arrow and SQL, default values and system columns.
 
 `sql_literals` quotes names and writes values as SQL.
 """

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tablestore_engine.schema.casts.old_file_casts import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType, has_root
-from tablestore_engine.spark.expressions.evolve_sql import as_scanned, evolved_sql, null_sql
+from tablestore_engine.spark.expressions.cast_old_columns_sql import as_scanned, evolved_sql, null_sql
 
 # Digits before the point that a decimal needs where Spark's vectorised reader takes whole numbers for it.
 _READER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}

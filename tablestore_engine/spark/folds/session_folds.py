@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from tablestore_engine.mergetree.columns.values import elements_of
-from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.mergetree.arrow_kernels.compare_values import elements_of
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS, BitmapFormat
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_of
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.format_braces import formatted
 
 # Hidden columns of the scan, and the columns of the words.
 _FILE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_at"

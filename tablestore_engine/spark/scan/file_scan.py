@@ -18,16 +18,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import sources_of
-from tablestore_engine.spark.expressions.evolve_sql import null_sql
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_positions
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates

@@ -23,17 +23,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.dynamic_buckets.bucket_filling import FillRule, shares
+from tablestore_engine.operation.dynamic_buckets.bucket_index import DynamicBuckets, repaired
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.job.bucket_filling import FillRule, shares
-from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets, repaired
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.stores.hash_index import read_hashes
+from tablestore_engine.storage.stores.hash_index_file import read_hashes
 
 BROADCAST_HASHES = 2_000_000
 _CHUNK = 1 << 20

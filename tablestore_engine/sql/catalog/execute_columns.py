@@ -18,32 +18,48 @@ from tablestore_engine.schema.table.schema_changes import (
     SchemaChange,
     SetColumnComment,
     SetColumnDefault,
+    SetComment,
     SetNullability,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.execute_alter import changes_of_set, changes_of_unset
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_table import column_of, defaults_of, type_text_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import columns
 from tablestore_engine.sql.statements.columns import AlterColumns
-from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable
-from tablestore_engine.sql.text.default_text import default_text
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 
 def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS."""
+    """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
     schema = context.table(statement.table, "ALTER TABLE").schema
-    changes = [change for action in statement.actions for change in _changes(action, schema)]
+    changes = [change for action in statement.actions for change in _changes(action, statement.table, schema)]
     if changes:
         context.catalog.alter_table(*context.identifier(statement.table), changes)
+    for action in statement.actions:
+        if isinstance(action, columns.SetProperties):
+            say_notes(action.properties)
     return done("ALTER TABLE")
 
 
-def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[SchemaChange]:
+def _changes(action: columns.TableAction, table: TableName, schema: TableSchema) -> Iterator[SchemaChange]:
+    if isinstance(action, columns.SetProperties):
+        yield from changes_of_set(action.properties)
+    elif isinstance(action, columns.UnsetProperties):
+        yield from changes_of_unset(action, table, schema)
+    elif isinstance(action, columns.SetTableComment):
+        yield SetComment(action.comment)
+    else:
+        yield from _changes_of_columns(action, schema)
+
+
+def _changes_of_columns(action: columns.ColumnAction, schema: TableSchema) -> Iterator[SchemaChange]:
     if isinstance(action, columns.AddColumn):
         yield from _added(action.column, schema, action.parent, if_not_exists=action.if_not_exists)
     elif isinstance(action, columns.DropColumn):

@@ -9,10 +9,10 @@ from typing import NoReturn
 
 from tablestore_engine.catalog.log_topics import TOPIC, replaced_log
 from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
-from tablestore_engine.operation.commands.table_commands import replace_empty
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
-from tablestore_engine.schema.table.creation import check_names, create_schema, with_defaults
+from tablestore_engine.schema.table.create_schema import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import (
@@ -36,7 +36,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.default_text import default_text
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 _log = logging.getLogger(__name__)

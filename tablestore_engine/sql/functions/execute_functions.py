@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_text
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.session_functions import check_python, is_session_function, made_here
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.queries.session_functions import check_python, is_session_function, made_here
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.patterns import matching
+from tablestore_engine.sql.tokens.patterns import matching
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 
 def execute_create_function(statement: CreateFunction, context: RowContext) -> StatementResult:

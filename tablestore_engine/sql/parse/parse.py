@@ -21,9 +21,10 @@ from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.parse import (
     parse_alter,
     parse_create,
-    parse_dml,
     parse_foreign,
     parse_function,
+    parse_insert,
+    parse_merge_update_delete,
     parse_script,
     parse_show,
 )
@@ -40,11 +41,11 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.statements.table import CacheTable, DropTable, RefreshTable, Truncate, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.common_tables import skip_ctes
-from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text, properties
-from tablestore_engine.sql.text.lexer import END, Token, tokenize, top_level
-from tablestore_engine.sql.text.query_hints import refuse_unread
-from tablestore_engine.sql.text.scripts import TRANSACTION_WORDS, is_script, is_transaction, second_statement
+from tablestore_engine.sql.tokens.common_table_expressions import skip_ctes
+from tablestore_engine.sql.tokens.cursor import Cursor, error_at, literal_text, properties
+from tablestore_engine.sql.tokens.lexer import END, Token, tokenize, top_level
+from tablestore_engine.sql.tokens.query_hints import refuse_unread
+from tablestore_engine.sql.tokens.split_statements import TRANSACTION_WORDS, is_script, is_transaction, second_statement
 
 
 def parse(text: str) -> Statement:
@@ -113,7 +114,7 @@ def _with(cursor: Cursor) -> Statement | None:
     skip_ctes(cursor)
     verb = cursor.key
     if verb in ("INSERT", "UPDATE", "DELETE", "MERGE"):
-        return parse_dml.PARSERS[verb](cursor, cursor.slice(start, cursor.i))
+        return _ROW_PARSERS[verb](cursor, cursor.slice(start, cursor.i))
     if verb == "FROM":
         _from(cursor)
     cursor.i = start
@@ -121,7 +122,7 @@ def _with(cursor: Cursor) -> Statement | None:
 
 
 def _rows(cursor: Cursor) -> Statement | None:
-    return parse_dml.PARSERS[cursor.key](cursor, None)
+    return _ROW_PARSERS[cursor.key](cursor, None)
 
 
 def _create(cursor: Cursor) -> Statement | None:
@@ -158,7 +159,7 @@ def _truncate(cursor: Cursor) -> Statement | None:
     cursor.expect("TRUNCATE")
     cursor.accept("TABLE")
     table = cursor.table_name()
-    partition = parse_dml.partition_spec(cursor)
+    partition = parse_insert.partition_spec(cursor)
     cursor.expect_end()
     return Truncate(sql=cursor.text, table=table, partition=partition)
 
@@ -251,6 +252,13 @@ def _transaction(cursor: Cursor) -> Statement | None:
         return Noop(sql=cursor.text)
     return parse_script.script(cursor, parse) if is_script(cursor.tokens) else None
 
+
+_ROW_PARSERS: Final[Mapping[str, Callable[[Cursor, str | None], Statement]]] = {
+    "INSERT": parse_insert.insert,
+    "UPDATE": parse_merge_update_delete.update,
+    "DELETE": parse_merge_update_delete.delete,
+    "MERGE": parse_merge_update_delete.merge,
+}
 
 _Head = Callable[[Cursor], "Statement | None"]
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.parse.parse_columns import alter_columns
+from tablestore_engine.sql.parse.parse_columns import (
+    alter_columns,
+    property_action,
+    property_keys,
+    property_statement,
+)
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
-from tablestore_engine.sql.parse.parse_dml import partition_spec
+from tablestore_engine.sql.parse.parse_insert import partition_spec
 from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -15,11 +20,9 @@ from tablestore_engine.sql.statements.table import (
     AlterUnsupported,
     CommentOn,
     RenameTable,
-    SetTableProperties,
-    UnsetTableProperties,
 )
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor, properties, property_key
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
 
 
 def alter(cursor: Cursor) -> Statement | None:
@@ -44,7 +47,7 @@ def _schema(cursor: Cursor) -> Statement:
     database = cursor.database_name()
     if cursor.accept("UNSET", "DBPROPERTIES") or cursor.accept("UNSET", "PROPERTIES"):
         cursor.accept_if_exists()
-        removed = _keys(cursor)
+        removed = property_keys(cursor)
         cursor.expect_end()
         return AlterSchema(sql=cursor.text, database=database, properties={}, removed=removed)
     if not (cursor.accept("SET", "DBPROPERTIES") or cursor.accept("SET", "PROPERTIES")):
@@ -86,11 +89,17 @@ def _view(cursor: Cursor, view: TableName) -> Statement:
     if cursor.accept("AS") or cursor.sees_query():
         query = cursor.rest()
         return CreateView(sql=cursor.text, view=view, query_sql=query, options={}, replace=True, must_exist=True)
-    return _common(cursor, view, is_view=True) or _unsupported(cursor, view)
+    if cursor.accept("RENAME", "TO"):
+        return _renamed(cursor, view, is_view=True)
+    about_properties = None if cursor.sees("SET", "COMMENT") else property_action(cursor)
+    found = about_properties and property_statement(cursor, view, about_properties, is_view=True)
+    return found or _unsupported(cursor, view)
 
 
 def _table(cursor: Cursor, table: TableName) -> Statement:
-    found = _common(cursor, table, is_view=False) or alter_tag(cursor, table)
+    if cursor.accept("RENAME", "TO"):
+        return _renamed(cursor, table, is_view=False)
+    found = alter_tag(cursor, table)
     if found is not None:
         return found
     start = cursor.i
@@ -101,8 +110,6 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     if cursor.accept("CLUSTERED", "INTO"):
         return _cluster(cursor, table, partition)
     if not partition:
-        if cursor.accept("SET", "COMMENT"):
-            return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
         found = alter_columns(cursor, table)
         if found is not None:
             return found
@@ -118,29 +125,8 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     return _unsupported(cursor, table)
 
 
-def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | None:
-    """The statements that tables and views have in common."""
-    if cursor.accept("RENAME", "TO"):
-        new = cursor.table_name("the new name")
-        return RenameTable(sql=cursor.text, table=table, new=new, is_view=is_view)
-    if cursor.accept("SET", "TBLPROPERTIES") or (cursor.sees("SET", "(") and cursor.accept("SET")):
-        found = properties(cursor)
-        return SetTableProperties(sql=cursor.text, table=table, properties=found, is_view=is_view)
-    if cursor.accept("UNSET", "TBLPROPERTIES"):
-        if_exists = cursor.accept_if_exists()
-        keys = _keys(cursor)
-        return UnsetTableProperties(sql=cursor.text, table=table, keys=keys, if_exists=if_exists, is_view=is_view)
-    return None
-
-
-def _keys(cursor: Cursor) -> tuple[str, ...]:
-    """``('a', b.c)``."""
-    cursor.expect("(")
-    keys = [property_key(cursor)]
-    while cursor.accept(","):
-        keys.append(property_key(cursor))
-    cursor.expect(")")
-    return tuple(keys)
+def _renamed(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement:
+    return RenameTable(sql=cursor.text, table=table, new=cursor.table_name("the new name"), is_view=is_view)
 
 
 def _cluster(cursor: Cursor, table: TableName, partition: PartitionSpec) -> Statement:

@@ -1,7 +1,7 @@
-"""ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS.
+"""ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, SET and UNSET TBLPROPERTIES, SET COMMENT.
 
-After a comma, the next item of the same verb follows; or a verb with COLUMN, which begins another action of the same
-statement. Flink's spellings are understood, too: ADD, DROP, RENAME and MODIFY without COLUMN.
+After a comma, the next item of the same verb follows; or another action of the same statement: a verb with COLUMN, or
+of properties. Flink's spellings are understood, too: ADD, DROP, RENAME and MODIFY without COLUMN.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from tablestore_engine.sql.statements.columns import (
     RenameColumn,
     ReplaceColumns,
     SetDefault,
+    SetProperties,
+    SetTableComment,
+    TableAction,
+    UnsetProperties,
 )
 from tablestore_engine.sql.statements.statement import Statement, TableName
-from tablestore_engine.sql.statements.table import CommentOn
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.statements.table import CommentOn, SetTableProperties, UnsetTableProperties
+from tablestore_engine.sql.tokens.cursor import Cursor, properties, property_key
 
 _COLUMN = ("COLUMN", "COLUMNS")
 _VERBS = ("ADD", "DROP", "RENAME", "ALTER", "CHANGE", "MODIFY")
@@ -37,23 +41,70 @@ _NO_COLUMNS = frozenset(
 def alter_columns(cursor: Cursor, table: TableName) -> Statement | None:
     """The statement that begins here; None, without moving, when it is about something else than columns."""
     start = cursor.i
-    actions: list[ColumnAction] = []
-    verb = _verb(cursor)
-    while verb is not None:
-        found = _actions(cursor, verb)
+    actions: list[TableAction] = []
+    while True:
+        found = _next(cursor)
         if found is None:
             break
         actions += found
-        verb = _verb(cursor) if cursor.accept(",") else None
-        if verb is None:
+        if not cursor.accept(","):
             return _statement(cursor, table, actions)
+    if actions and cursor.tokens[cursor.i - 1].key == ",":
+        raise cursor.error("Expected another action after the comma", hint="RENAME TO and others are statements.")
     cursor.i = start
     return None
 
 
-def _statement(cursor: Cursor, table: TableName, actions: list[ColumnAction]) -> Statement:
+def _next(cursor: Cursor) -> list[TableAction] | None:
+    """The actions that begin here, with one verb; None for others."""
+    about_properties = property_action(cursor)
+    if about_properties is not None:
+        return [about_properties]
+    verb = _verb(cursor)
+    found = None if verb is None else _actions(cursor, verb)
+    return None if found is None else [*found]
+
+
+def property_action(cursor: Cursor) -> SetProperties | UnsetProperties | SetTableComment | None:
+    """``SET TBLPROPERTIES (…)``, ``UNSET TBLPROPERTIES [IF EXISTS] (…)``, ``SET COMMENT '…'``; None for others."""
+    if cursor.accept("SET", "TBLPROPERTIES") or (cursor.sees("SET", "(") and cursor.accept("SET")):
+        return SetProperties(properties(cursor))
+    if cursor.accept("UNSET", "TBLPROPERTIES"):
+        if_exists = cursor.accept_if_exists()
+        return UnsetProperties(property_keys(cursor), if_exists)
+    return SetTableComment(cursor.string()) if cursor.accept("SET", "COMMENT") else None
+
+
+def property_keys(cursor: Cursor) -> tuple[str, ...]:
+    """``('a', b.c)``."""
+    cursor.expect("(")
+    keys = [property_key(cursor)]
+    while cursor.accept(","):
+        keys.append(property_key(cursor))
+    cursor.expect(")")
+    return tuple(keys)
+
+
+def property_statement(cursor: Cursor, name: TableName, action: TableAction, *, is_view: bool) -> Statement | None:
+    """The statement of one action of properties, which views have, too; None for another action."""
+    if isinstance(action, SetProperties):
+        return SetTableProperties(sql=cursor.text, table=name, properties=action.properties, is_view=is_view)
+    if isinstance(action, UnsetProperties):
+        return UnsetTableProperties(
+            sql=cursor.text, table=name, keys=action.keys, if_exists=action.if_exists, is_view=is_view
+        )
+    if isinstance(action, SetTableComment):
+        kind = "VIEW" if is_view else "TABLE"
+        return CommentOn(sql=cursor.text, kind=kind, table=name, comment=action.comment)
+    return None
+
+
+def _statement(cursor: Cursor, table: TableName, actions: list[TableAction]) -> Statement:
     """The statement of some actions. A comment alone may be one of a view's column."""
     alone = actions[0]
+    found = property_statement(cursor, table, alone, is_view=False) if len(actions) == 1 else None
+    if found is not None:
+        return found
     if isinstance(alone, AlterColumn) and actions == [AlterColumn(alone.column, comment=alone.comment)]:
         column = ".".join(alone.column)
         return CommentOn(sql=cursor.text, kind="COLUMN", table=table, column=column, comment=alone.comment)
@@ -118,6 +169,8 @@ def _items(cursor: Cursor, verb: str) -> Iterator[None]:
 def _another(cursor: Cursor, verb: str) -> bool:
     """Whether an action of another verb follows the comma here."""
     follows = cursor.key_at(1)
+    if cursor.key_at(2) == "TBLPROPERTIES" or (follows == "SET" and cursor.key_at(2) in ("(", "COMMENT")):
+        return follows in ("SET", "UNSET")
     return follows in _VERBS and ((follows != verb and cursor.key_at(2) in _COLUMN) or _partition_field(cursor))
 
 

@@ -13,7 +13,7 @@ from tablestore_engine.sql.parse.parse_table import create_table
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
 
 
 def create(cursor: Cursor) -> Statement | None:

@@ -13,8 +13,8 @@ from tablestore_engine.sql.parse.parse_script import create_temporary_function
 from tablestore_engine.sql.parse.parse_table import column_type
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.statement import Statement, TableName
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import END, STRING, behind_type_part
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import END, STRING, behind_type_part
 
 _PLAIN = (  # accepted characteristics that do not matter here
     ("CONTAINS", "SQL"),

@@ -18,13 +18,14 @@ from tablestore_engine.sql.statements.script import (
     ExecuteImmediate,
     Piece,
     QueriesInside,
+    ResetSession,
     ResetSessionOption,
     Script,
     SetSessionOption,
 )
 from tablestore_engine.sql.statements.statement import PassThrough, Query, Statement
-from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
-from tablestore_engine.sql.text.lexer import Token, top_level
+from tablestore_engine.sql.tokens.cursor import Cursor, error_at, literal_text
+from tablestore_engine.sql.tokens.lexer import Token, top_level
 
 _DEFAULT: Final = re.compile(
     r"""(?P<q>[`'"]?)(?:table-storage|tablestore)(?:\.(?P<option>[\w.*-]+))?(?P=q)\s*(?:=(?P<value>.*))?""",
@@ -246,10 +247,11 @@ def set_variable(cursor: Cursor) -> Statement | None:
 
 
 def reset(cursor: Cursor) -> Statement | None:
-    """``RESET table-storage.option``, or of all such; None for other settings, which are Spark's."""
-    found = _DEFAULT.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
+    """``RESET table-storage.option``, or of all such; ``RESET``, and of a setting of Spark."""
+    setting = cursor.slice(cursor.i + 1, len(cursor.tokens) - 1)
+    found = _DEFAULT.fullmatch(setting)
     if found is None or found["value"] is not None:
-        return None
+        return ResetSession(sql=cursor.text, setting=setting or None)
     return ResetSessionOption(sql=cursor.text, option=found["option"])
 
 

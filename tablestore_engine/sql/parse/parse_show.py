@@ -6,7 +6,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.parse import parse_function
-from tablestore_engine.sql.parse.parse_dml import partition_spec
+from tablestore_engine.sql.parse.parse_insert import partition_spec
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
 from tablestore_engine.sql.statements.show import (
@@ -21,9 +21,9 @@ from tablestore_engine.sql.statements.show import (
 )
 from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, property_key
-from tablestore_engine.sql.text.lexer import END, STRING
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, property_key
+from tablestore_engine.sql.tokens.lexer import END, STRING
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
 _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")

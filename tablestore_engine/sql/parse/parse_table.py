@@ -10,8 +10,8 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
-from tablestore_engine.sql.text.cursor import Cursor, properties
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, behind, behind_type_part, top_level
+from tablestore_engine.sql.tokens.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
@@ -27,7 +27,7 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 AFTER_TYPE: Final = frozenset(
     [
         *("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT"),
-        *("REFERENCES", "FOREIGN", "FIRST", "AFTER"),
+        *("REFERENCES", "FOREIGN", "FIRST", "AFTER", "AS"),
     ]
 )
 
@@ -230,7 +230,7 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
             cursor.i += 2
         elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             raise _unkept(cursor)
-        elif cursor.key == "GENERATED" and typed:
+        elif cursor.key in ("GENERATED", "AS") and typed:
             computed = _generated(cursor, type_sql)
         else:
             raise cursor.error(f"The definition of column {name} is not understood")
@@ -242,8 +242,8 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
 
 
 def _generated(cursor: Cursor, type_sql: str) -> str:
-    """``GENERATED ALWAYS AS (expression)``: the expression as a value of the column's type."""
-    if not cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.key != "(":
+    """``[GENERATED ALWAYS] AS (expression)``: the expression as a value of the column's type."""
+    if not (cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.accept("AS")) or cursor.key != "(":
         raise cursor.error(
             "Identity columns are not supported", kind=SqlError, hint="Compute the numbers in the query."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import STRING
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import STRING
 
 _UNITS = ("DAYS", "HOURS", "MINUTES", "DAY", "HOUR", "MINUTE")
 

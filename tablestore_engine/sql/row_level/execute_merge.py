@@ -11,21 +11,21 @@ from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.expressions.by_name import by_name_sql
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
+from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
-from tablestore_engine.spark.read.source_bounds import (
+from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_type
+from tablestore_engine.spark.read.merge_source_bounds import (
     comparable_columns,
 )
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN
-from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
-from tablestore_engine.sql.frames.frames import Frames
-from tablestore_engine.sql.query.merge_keys import upsert_keys
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
 from tablestore_engine.sql.row_level.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
@@ -40,10 +40,10 @@ from tablestore_engine.sql.row_level.row_level_target import (
     check_engine,
     unread_target_of,
 )
-from tablestore_engine.sql.rows.merge_schema import merged
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.text.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
+from tablestore_engine.sql.write_statements.merge_schema import merged
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLeve
 
 def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
     """The table with the columns of the source that the clauses give it, if it takes new ones."""
-    if not table.options.write_merge_schema:
+    if not table.options.write_merge_schema or table.state.own_schema is not None:
         return table
     clauses = (*statement.matched, *statement.not_matched)
     named = {a.column.lower() for c in clauses for a in c.assignments} | {n.lower() for c in clauses for n in c.columns}

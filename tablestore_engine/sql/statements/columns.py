@@ -1,10 +1,11 @@
-"""ALTER TABLE … of columns: one statement holds several actions, which are made together or not at all.
+"""ALTER TABLE … of columns and properties: one statement holds several actions, which are made together or not at all.
 
 A column is a *path*: its name, followed by the names of the fields inside of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
@@ -78,13 +79,38 @@ class SetDefault:
     default_sql: str | None = None
 
 
+@dataclass(frozen=True)
+class SetProperties:
+    """SET TBLPROPERTIES (…)."""
+
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class UnsetProperties:
+    """UNSET TBLPROPERTIES [IF EXISTS] (…)."""
+
+    keys: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class SetTableComment:
+    """SET COMMENT '…'."""
+
+    comment: str
+
+
 PartitionAction = AddPartitionField | DropPartitionField
+PropertyAction = SetProperties | UnsetProperties | SetTableComment
 ColumnAction = PartitionAction | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
+TableAction = ColumnAction | PropertyAction
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlterColumns(Statement):
-    """ALTER TABLE with changes of columns, in the order of the text."""
+    """ALTER TABLE with changes of columns, or several of columns, properties and the comment, in the order of the
+    text."""
 
     table: TableName
-    actions: tuple[ColumnAction, ...]
+    actions: tuple[TableAction, ...]

@@ -56,6 +56,14 @@ class SetSessionOption(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ResetSession(Statement):
+    """RESET of a setting of Spark; ``setting`` None is RESET alone: of all of them, and of the defaults for new
+    tables."""
+
+    setting: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResetSessionOption(Statement):
     """RESET table-storage.option; ``option`` is None for all of them."""
 

@@ -1,4 +1,5 @@
 """Stores of the small files of a table and of its warehouse: snapshots, schemas, manifests, tags, consumers and others.
 
-One module for each kind of file: it reads, creates and lists them. Knows `storage.file_io` and `storage.paths`.
+One module for each kind of file: it reads, writes and lists them; their encoding is in `metadata`. Knows
+`storage.file_io` and `storage.paths`.
 """

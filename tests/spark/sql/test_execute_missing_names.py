@@ -38,7 +38,7 @@ def test_a_table_that_is_not_there(shop):
         shop.sql("SELECT * FROM hare")
 
 
-def test_what_only_spark_knows_is_not_blamed(shop):
+def test_names_that_only_spark_knows_are_not_called_missing(shop):
     shop.spark.sql("CREATE OR REPLACE GLOBAL TEMPORARY VIEW everywhere AS SELECT 1 AS id")
     assert shop.sql("SELECT * FROM global_temp.everywhere JOIN here USING (id)").count() == 1
     with pytest.raises(TableNotFound, match=r"'default.nowhere' does not exist"):

@@ -172,12 +172,12 @@ def test_orphans(call, store):
         ("expire_snapshots('missing')", TableNotFound, "missing"),
     ],
 )
-def test_what_is_refused(call, text, error, message):
+def test_wrong_calls_are_refused(call, text, error, message):
     with pytest.raises(error, match=message):
         call(text)
 
 
-def test_who_reads_can_finish(store):
+def test_a_query_finishes_while_its_snapshot_expires(store):
     """A query that was planned on a snapshot reads its files while newer ones come and old ones expire."""
     store.execute(
         "CREATE TABLE r (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('snapshot.num-retained.min' = '1')"

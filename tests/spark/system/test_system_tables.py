@@ -206,7 +206,7 @@ def test_columns_are_known_without_reading(ask, store):
     assert columns_of(table, "nothing") == []
 
 
-def test_what_statements_return_as_frames(store):
+def test_statements_return_frames(store):
     assert store.sql("CREATE TABLE e (id INT)").collect() == []
     changed = store.sql("INSERT INTO e VALUES (1), (2)")
     assert (changed.columns, [tuple(r) for r in changed.collect()]) == (["num_affected_rows"], [(2,)])

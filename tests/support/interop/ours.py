@@ -9,20 +9,20 @@ from itertools import count
 import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.job.write_intent import WriteIntent
-from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.operation.scan.scan import stored_buckets
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.operation.write.write_task import write_table
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema

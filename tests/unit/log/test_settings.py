@@ -21,7 +21,7 @@ def settings(keys=("id",), **options):
     return settings_of(with_topic(schema, ("shop", "orders")))
 
 
-def test_what_a_log_is():
+def test_options_become_the_settings_of_a_log():
     log = settings(bucket="4", **{"log.kafka.security.protocol": "SSL", "log.retention": "1 d"})
     assert (log.topic, log.servers, log.client) == ("shop.orders", "127.0.0.1:1", {"security.protocol": "SSL"})
     assert (log.partitions, [one.name for one in log.bucket_fields], log.retention_millis) == (4, ["id"], 86_400_000)
@@ -70,7 +70,7 @@ def test_a_missing_client_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["log.system", "log.kafka.topic", "log.consistency", "log.retention"])
-def test_what_the_topic_was_made_with_is_fixed(tmp_path, key):
+def test_options_of_the_topic_are_fixed(tmp_path, key):
     table = make_table(tmp_path, {"id": "INT"}, ["id"])
     value = {"log.system": "kafka", "log.kafka.topic": "x", "log.retention": "1 d"}.get(key, "eventual")
     with pytest.raises(OptionError, match="made with its table"):

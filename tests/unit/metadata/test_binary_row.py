@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.binary_row_cases import GOLDEN, UTC, VALUES
 
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
-from tablestore_engine.metadata.bucket import hash_words
+from tablestore_engine.metadata.bucket_hash import hash_words
 from tablestore_engine.schema.types.types import ArrayType, parse_type
 
 

@@ -34,7 +34,7 @@ def attempt(number=1, started=0, **more):
     return Attempt(number, Claim("me", "w", started, LEASE), **more)
 
 
-def test_what_is_persisted_comes_back():
+def test_persisted_values_are_read_again():
     assert CompactionPlan.from_json(PLAN.to_json()) == PLAN
     claim = Claim("host-1", "id", 5, 6)
     assert Claim.from_json(claim.to_json()) == claim
@@ -53,7 +53,7 @@ def test_the_persisted_form_stays():
         CompactionPlan.from_json(json.dumps(data).encode())
 
 
-def test_what_a_plan_merges():
+def test_a_plan_knows_its_buckets_and_files():
     assert PLAN.bucket_ids == {(b"\0\1\xff", 3), (b"\0\1\xff", 4)}
     assert len(PLAN.files) == 4
 
@@ -128,7 +128,7 @@ def test_the_oldest_comes_first_but_behind_those_that_were_not_tried():
         ([None] * 9, "", False),
     ],
 )
-def test_when_a_plan_is_given_up(before, kind, hopeless):
+def test_a_plan_is_given_up_after_enough_failures(before, kind, hopeless):
     attempts = tuple(attempt(number, failure="x", kind=one) for number, one in enumerate(before, 1))
     assert ScheduledCompaction(PLAN, attempts).is_hopeless(kind) is hopeless
 

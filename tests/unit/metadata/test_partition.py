@@ -19,7 +19,7 @@ from tablestore_engine.metadata.partition import (
     unescape,
     value_from_text,
 )
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 
 UTC = timezone.utc
@@ -103,7 +103,7 @@ def test_escaping_round_trips_and_leaves_one_directory(text):
     assert "=" not in escaped
 
 
-def test_what_only_looks_escaped_stays():
+def test_text_that_only_looks_escaped_stays():
     assert unescape("100%") == "100%"
     assert unescape("%zz%4") == "%zz%4"
 

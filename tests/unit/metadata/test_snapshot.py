@@ -9,7 +9,7 @@ import pytest
 
 from tablestore_engine.metadata.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from tablestore_engine.operation.changelog.log_position import LogPosition
-from tablestore_engine.operation.commit.consumed import Position
+from tablestore_engine.operation.commit.consumed_positions import Position
 from tablestore_engine.operation.stream.position import StreamPosition
 
 SNAPSHOT = Snapshot(
@@ -58,7 +58,7 @@ def test_persisted_keys():
     assert "extra" not in data
 
 
-def test_what_others_wrote_survives():
+def test_fields_of_other_writers_survive():
     snapshot = Snapshot.from_json(FOREIGN)
     assert snapshot.writer_version == "python-2.1.0"
     assert snapshot.extra == {"fromTheFuture": {"a": [1]}}

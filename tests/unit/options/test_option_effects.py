@@ -32,7 +32,7 @@ from support.tables import (
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.partition_expire import expire_when_due
@@ -40,7 +40,7 @@ from tablestore_engine.options import OPTIONS
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.sql.rows.merge_schema import merged
+from tablestore_engine.sql.write_statements.merge_schema import merged
 from tablestore_engine.storage import clock
 
 REGISTER = os.path.join(os.path.dirname(__file__), "option_effects.txt")
@@ -135,7 +135,7 @@ PARTS = {"merge-engine": "partial-update"}
         ({**PARTS, "partial-update.remove-record-on-delete": "true"}, {}),
     ],
 )
-def test_what_a_retraction_does(tmp_path, options, expected):
+def test_a_retraction_acts_as_the_option_says(tmp_path, options, expected):
     table = keyed_table(tmp_path, {"bucket": "1", **options})
 
     def state():
@@ -304,7 +304,7 @@ def test_a_lease_ends(tmp_path):
         ({"compaction.size-ratio": "100000"}, 3),
     ],
 )
-def test_which_runs_are_due(tmp_path, options, merged):
+def test_runs_are_merged_as_the_option_says(tmp_path, options, merged):
     trigger = {"num-sorted-run.compaction-trigger": "3", "write-only": "true", "bucket": "1"}
     table = keyed_table(tmp_path, {**trigger, **options})
     write(table, rows(range(20_000)))
@@ -315,7 +315,7 @@ def test_which_runs_are_due(tmp_path, options, merged):
 
 
 @pytest.mark.parametrize("explicit", ["false", "true"])
-def test_which_types_a_write_may_change(tmp_path, explicit):
+def test_a_write_narrows_a_type_only_if_allowed(tmp_path, explicit):
     table = make_table(tmp_path, {"id": "INT", "v": "BIGINT"}, options={"write.merge-schema.explicit-cast": explicit})
     changed = merged(table, [("v", parse_type("INT"), None)])
     assert changed.schema.field("v").type == parse_type("INT" if explicit == "true" else "BIGINT")

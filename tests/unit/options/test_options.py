@@ -239,7 +239,7 @@ def test_no_option_of_paimon_is_missing():
     ],
     ids=str,
 )
-def test_what_is_known_but_would_change_answers_is_refused(mapping):
+def test_unsupported_options_that_change_answers_are_refused(mapping):
     (key,) = mapping
     message = refused(mapping, keyed=True)
     assert f"'{key}'" in message
@@ -259,7 +259,7 @@ def test_what_is_known_but_would_change_answers_is_refused(mapping):
     ],
     ids=str,
 )
-def test_what_changes_no_answer_is_accepted(mapping):
+def test_options_that_change_no_answer_are_accepted(mapping):
     validate(mapping)
 
 

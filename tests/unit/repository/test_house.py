@@ -119,7 +119,7 @@ def _shape(function):
     return re.sub(r"'(\w+)'", numbered, text), shared
 
 
-def test_what_several_tests_need_is_written_once():
+def test_helpers_of_several_tests_are_written_once():
     """Helpers, fixtures and scenarios of several files are in tests/support, or in the conftest of a folder."""
     files = defaultdict(set)
     for file in sorted((ROOT / "tests").rglob("*.py")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,15 @@ def test_a_room_without_tests_decides_nothing(room):
     branches = [node for tree in trees for node in ast.walk(tree) if isinstance(node, (ast.If, ast.Match, ast.While))]
     assert trees
     assert len(branches) <= 3
+
+
+def test_names_of_tests_are_statements():
+    """`test_removed_files_are_not_found`, not `test_what_was_removed`: a failure's name says what no longer holds."""
+    questions = re.compile(r"test_(what|who|whose|which|how|where|when|why)_")
+    found = [
+        f"{_relative(file)}: {node.name}"
+        for file in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and questions.match(node.name)
+    ]
+    assert not found, f"state what is held: {', '.join(found)}"

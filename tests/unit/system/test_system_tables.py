@@ -7,7 +7,7 @@ from support.tables import compact, make_table, partitioned_table, row, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SqlError, TableNotFound
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.system.system_tables import DATA_TABLES, SNAPSHOT_TABLES, SYSTEM_TABLES, columns_of, system_rows
@@ -46,7 +46,7 @@ def test_figures_of_partitions_and_buckets(table):
     }
 
 
-def test_what_is_known_of_files(table):
+def test_files_are_described(table):
     (one,) = (one for one in dicts(table, "files") if one["partition"] == "p=a")
     assert (one["min_key"], one["max_key"], one["record_count"], one["file_source"]) == ("[1]", "[2]", 2, "APPEND")
     shown = (one["null_value_counts"], one["min_value_stats"], one["max_value_stats"])
@@ -112,7 +112,7 @@ def test_a_table_without_snapshots_has_no_rows(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", SYSTEM_TABLES)
-def test_what_is_of_the_whole_table_has_no_versions(table, name):
+def test_tables_about_the_whole_table_have_no_versions(table, name):
     with pytest.raises(SqlError, match=r"is of the whole table and has no versions.*files, manifests"):
         dicts(table, name, 1)
 

@@ -30,7 +30,7 @@ from dbt.adapters.tablestore.connection.errors import (
 if TYPE_CHECKING:
     import agate
 
-    from tablestore_engine.operation.job.write_intent import WriteIntent
+    from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 logger = AdapterLogger("tablestore")
 _ATTEMPTS = 3

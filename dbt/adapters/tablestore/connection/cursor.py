@@ -21,8 +21,8 @@ from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
-from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.sql.text.scripts import split
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.sql.tokens.split_statements import split
 
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.connection.environment import Environment, Lease

@@ -85,7 +85,7 @@ def test_changes_of_an_append_table(store):
     assert changes(store, "'a', 3", "_row_kind, id, n") == [("+I", 5, None), ("+I", 7, 1), *[("-D", 1, None)] * 2]
 
 
-def test_what_cannot_be_read(keyed):
+def test_impossible_ranges_are_refused(keyed):
     store = keyed
     store.execute("CREATE VIEW w AS SELECT * FROM k")
     store.execute("CALL sys.expire_snapshots(table => 'k', retain_max => 2)")

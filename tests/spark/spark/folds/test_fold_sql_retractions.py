@@ -149,7 +149,7 @@ def sized(store, monkeypatch, request):
     return store
 
 
-def test_what_a_row_gave_can_be_taken_back(sized):
+def test_sums_of_a_row_are_retracted(sized):
     sized.execute(
         "CREATE TABLE t (shop STRING, revenue INT, sales INT, note STRING, PRIMARY KEY (shop) NOT ENFORCED) WITH"
         " ('merge-engine' = 'aggregation', 'fields.revenue.function' = 'sum', 'fields.sales.function' = 'count')"

@@ -50,7 +50,7 @@ def test_a_table_with_a_key(store):
     assert len(answers(store, "SELECT *, __paimon_row_index FROM t")) == 12
 
 
-def test_where_there_are_none(store):
+def test_plain_tables_have_no_hidden_rows_and_reserve_the_names(store):
     store.sql("CREATE TABLE t (id INT)")
     assert answers(store, f"SELECT {ALL} FROM t") == []
     with pytest.raises(SqlError, match="__paimon_bucket"):

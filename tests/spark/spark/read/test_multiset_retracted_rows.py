@@ -81,7 +81,7 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
 
 
 @pytest.mark.spark
-def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
+def test_known_retracted_rows_are_not_looked_for_again(store, spark, tmp_path, capsys):
     store.execute(
         "CREATE TABLE t (id INT, day DATE, v STRING) WITH ('merge-engine' = 'tablestore-count', 'write-only' = 'true')"
     )
@@ -115,7 +115,7 @@ def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
 
 
 @pytest.mark.spark
-def test_what_is_too_much_to_be_held(store, capsys, monkeypatch):
+def test_too_many_candidates_are_matched_by_hash(store, capsys, monkeypatch):
     monkeypatch.setattr(retracted_rows, "_SPARE_CANDIDATES", 5)
     store.execute("CREATE TABLE t (id INT, v STRING)")
     store.execute("INSERT INTO t SELECT cast(id % 2 AS INT), 'x' FROM range(40)")

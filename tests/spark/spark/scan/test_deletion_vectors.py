@@ -83,7 +83,7 @@ def test_nothing_is_written(store, table, statement):
     assert table.latest_snapshot() == before
 
 
-def test_what_needs_no_new_file_is_done(store, table):
+def test_statements_without_new_files_work(store, table):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     store.sql("ALTER TABLE t DROP PARTITION (p = 'p 0')")
     assert ids_of(store, "SELECT `a b` FROM t") == [i for i in own if i % 2]

@@ -97,7 +97,7 @@ def test_positions_in_files(store, file_format):
     assert rows(store, "SELECT id, count(*) FROM m GROUP BY id") == [(1, 1), (3, 2)]
 
 
-def test_who_reads_columns_of_orc_files(store):
+def test_orc_files_are_read_as_parquet_files_are(store):
     """Filters are pushed down into Spark's own reader where it reads a file."""
     columns = "id INT, lt TIMESTAMP, fl FLOAT, s STRING, c CHAR(3), sd DECIMAL(9, 2), a ARRAY<STRUCT<x: TIMESTAMP>>"
     for table, one in (("p", "parquet"), ("t", "orc")):

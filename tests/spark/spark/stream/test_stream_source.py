@@ -8,7 +8,7 @@ import pytest
 from support.spark_rows import rows
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
-from tablestore_engine.operation.commit.consumed import batches_of
+from tablestore_engine.operation.commit.consumed_positions import batches_of
 
 pytestmark = pytest.mark.spark
 
@@ -116,7 +116,7 @@ def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch)
     assert len(store.table("copy").live_files()) == 5, "one for each partition"
 
 
-def test_what_is_refused(store, tmp_path):
+def test_impossible_streams_are_refused(store, tmp_path):
     store.execute("CREATE TABLE t (id INT)")
     stream = store.read_stream("t")
     with pytest.raises(OptionError, match=r"no checkpoint location.*Give checkpoint_location"):

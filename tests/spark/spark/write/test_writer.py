@@ -76,7 +76,7 @@ def test_refused_duplicates_both_ways(store, path):
     assert store.table("t").latest_snapshot() is None
 
 
-def test_what_the_driver_may_not_collect_is_written_by_tasks(store, monkeypatch):
+def test_rows_that_the_driver_may_not_collect_are_written_by_tasks(store, monkeypatch):
     """A few rows may still be wide; Spark's limit is of the process, so its refusal is acted."""
     store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
     collect = writer.collect_arrow

@@ -141,7 +141,11 @@ def test_partition_columns_of_new_rows(store):
     store.execute("INSERT INTO t VALUES ('c', 1, 70), ('c', 2, 80)")
     assert rows(store, "SELECT v FROM t WHERE hour = 1") == [(40,), (70,)]
     assert rows(store, "SELECT v FROM t WHERE dt = 'c' AND hour = 2") == [(80,)]
+    with pytest.raises(UserError, match="before 'hour' became a partition column"):
+        store.execute("INSERT OVERWRITE t SELECT 'x', 1, 0")
     store.execute("INSERT OVERWRITE t PARTITION (hour = 1) SELECT 'd', 90")
     store.execute("CALL sys.compact(table => 't')")
     assert rows(store, "SELECT * FROM t") == [("a", 2, 20), ("c", 2, 80), ("d", 1, 90)]
     check_invariants(store.table("t"))
+    store.execute("ALTER TABLE t DROP PARTITION (hour = 2)")
+    assert rows(store, "SELECT * FROM t") == [("d", 1, 90)]

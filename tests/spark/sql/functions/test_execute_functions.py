@@ -86,7 +86,7 @@ def test_python_functions(shop):
     assert shop.catalog.functions.names("default") == ["root", "shout", "spread", "squared_sum"]
 
 
-def test_what_is_said_of_functions(shop):
+def test_functions_are_described_and_their_errors_named(shop):
     shop.sql("CREATE FUNCTION s.f(y STRING COMMENT 'c', x INT DEFAULT 1) RETURNS INT COMMENT 'of s' RETURN x")
     shop.sql("CREATE FUNCTION IF NOT EXISTS s.f() RETURNS INT RETURN 7")
     with pytest.raises(FunctionAlreadyExists, match="OR REPLACE"):

@@ -80,7 +80,7 @@ def partitions(table):
         ("where => '', order_strategy => 'none'", [1, 2, 3]),
     ],
 )
-def test_what_is_compacted(call, keyed, store, arguments, compacted):
+def test_the_chosen_partitions_are_compacted(call, keyed, store, arguments, compacted):
     before = rows(store, "SELECT * FROM k")
     assert call(f"compact(table => 'k', {arguments})") == [(bool(compacted),)]
     assert partitions(keyed) == {f"2024-01-0{d}": 2 if d in compacted else 6 for d in (1, 2, 3)}
@@ -110,7 +110,7 @@ def test_of_a_statement(keyed, store):
         ("options => 'bucket=4'", OptionError, "belongs to the table"),
     ],
 )
-def test_what_is_refused(call, keyed, arguments, error, message):
+def test_wrong_arguments_of_compact_are_refused(call, keyed, arguments, error, message):
     before = keyed.latest_snapshot()
     with pytest.raises(error, match=message):
         call(f"compact(table => 'k', {arguments})")
@@ -189,7 +189,7 @@ def test_sorting_keeps_rows_in_their_buckets(call, store):
         ("order_strategy => 'order', order_by => 'x', partition_idle_time => '1 d'", SqlError, "partition_idle_time"),
     ],
 )
-def test_what_cannot_be_sorted(call, points, arguments, error, message):
+def test_impossible_orders_are_refused(call, points, arguments, error, message):
     with pytest.raises(error, match=message):
         call(f"compact(table => 'pts', {arguments})")
     assert len(points.snapshots()) == 6

@@ -232,7 +232,7 @@ def test_distributed_changes(target, monkeypatch):
 
 def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     """Another writer commits between the read and the commit of an UPDATE."""
-    from tablestore_engine.spark.verbs import row_level
+    from tablestore_engine.spark.dml import row_level
 
     write_files, others = row_level.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
 

@@ -44,7 +44,7 @@ def test_matching_rows_are_replaced_by_one_commit(store, kind):
     check_invariants(store.table("t"))
 
 
-def test_what_cannot_replace(store):
+def test_tables_that_fold_records_refuse_to_replace_rows(store):
     store.execute("CREATE TABLE t (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation')")
     with pytest.raises(SqlError, match="merge-engine"):
         store.execute("INSERT INTO t REPLACE WHERE n = 1 VALUES (1, 1)")

@@ -46,10 +46,10 @@ SET table-storage.log.kafka.bootstrap.servers = localhost:9092
 -- ours alone: RESET of a default for new tables
 RESET table-storage.bucket
 
--- spark: RESET
+-- ours: RESET
 RESET
 
--- spark: RESET of a key
+-- ours: RESET of a key
 RESET spark.sql.shuffle.partitions
 
 -- spark: ADD JAR

@@ -33,7 +33,7 @@ def test_settings_are_options():
     assert layout(compaction={"size_ratio": 5}).options["compaction.size-ratio"] == "5"
 
 
-def test_what_is_wrong_is_named():
+def test_wrong_configs_are_named():
     with pytest.raises(DbtRuntimeError, match=r"'auto' or 'scheduled' or 'none'.*not 'often'"):
         layout(compaction="often")
     with pytest.raises(DbtRuntimeError, match=r"'compaction.delta-comits'.*Did you mean 'compaction.delta-commits'"):

@@ -12,7 +12,7 @@ def test_no_key_is_both_ours_and_foreign():
     assert not set(FOREIGN_KEYS) & {*OWN_KEYS, *IGNORED_SPARK_KEYS}
 
 
-def test_what_is_left_out_is_named_with_what_is_like_it():
+def test_an_ignored_config_is_named_with_a_similar_one():
     (said,) = notices({"cluster_by": ["a"], "materialized": "table", "file_format": "delta"})
     assert said.startswith("Config `cluster_by` is another adapter's and is ignored.")
     assert "`clustered_by`" in said
@@ -25,7 +25,7 @@ def test_nothing_is_reported_for_keys_without_a_value_or_next_to_ours():
     assert notices({"partition_by": {"field": "dt", "data_type": "date"}}) == ()
 
 
-def test_what_decides_about_the_rows_of_a_merge_is_not_ignored():
+def test_configs_that_choose_the_rows_of_a_merge_are_refused():
     config = {"materialized": "incremental", "unique_key": "id", "matched_condition": "s.at > t.at"}
     with pytest.raises(DbtRuntimeError, match=r"`matched_condition`.*merge changes.*incremental_predicates"):
         TableLayout.of({"config": config})

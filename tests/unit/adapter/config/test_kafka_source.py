@@ -55,7 +55,7 @@ def test_columns_that_must_not_be_null():
         ({**source({"servers": "a:1"}), "columns": {}}, "its columns have no `data_type`"),
     ],
 )
-def test_what_is_of_no_use_is_refused(given, message):
+def test_useless_configs_of_a_topic_are_refused(given, message):
     with pytest.raises(DbtRuntimeError, match=message):
         topic_of(given)
 

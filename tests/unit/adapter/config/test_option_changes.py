@@ -18,7 +18,7 @@ TABLE = {"bucket": "4", "write-only": "true", "merge-engine": "aggregation", "fi
 KEPT = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
 
 
-def test_what_is_the_same_changes_nothing():
+def test_equal_options_change_nothing():
     assert option_changes(TABLE, {**KEPT, "bucket": "4", "write-only": "TRUE"}).text == ""
     assert option_changes(TABLE, KEPT) == OptionChanges()
     assert option_changes({"bucket": "4"}, {"merge-engine": "deduplicate"}) == OptionChanges()
@@ -32,7 +32,7 @@ def test_a_table_that_began_to_count_rows_fits_its_model():
         option_changes(table, {"merge-engine": "deduplicate"})
 
 
-def test_what_may_change_is_set():
+def test_changeable_options_are_set():
     assert option_changes(TABLE, {**KEPT, "target-file-size": "64 mb"}).to_set == {"target-file-size": "64 mb"}
     assert option_changes(TABLE, {**KEPT, "write-only": "false"}).to_set == {"write-only": "false"}
 
@@ -47,7 +47,7 @@ def applied(table, changes):
     return after
 
 
-def test_what_a_model_no_longer_names_is_reset():
+def test_options_that_a_model_no_longer_names_are_reset():
     model = {"write-only": "true", "target-file-size": "64 mb"}
     built = {**model, DBT_OPTIONS: remembered(model)}
     assert option_changes(built, model) == OptionChanges()
@@ -67,7 +67,7 @@ def test_a_table_that_is_built_anew_may_change_what_is_fixed():
     assert replaced_options({"bucket": "1"}, {}).text == ""  # the engine's choice
 
 
-def test_what_others_set_stays():
+def test_options_set_elsewhere_stay():
     model = {"write-only": "true"}
     built = {**model, DBT_OPTIONS: remembered(model), "num-levels": "4", "team": "sales"}
     altered = {**built, "write-only": "false"}
@@ -88,7 +88,7 @@ def test_what_others_set_stays():
         ({**KEPT, "sequence.field": "v"}, "sequence.field"),
     ],
 )
-def test_what_is_fixed_is_refused(model, words):
+def test_fixed_options_are_refused(model, words):
     with pytest.raises(DbtRuntimeError, match="--full-refresh") as caught:
         option_changes(TABLE, model)
     assert words in str(caught.value)

@@ -33,7 +33,7 @@ def test_warehouse_and_schema_are_enough():
 
 
 @pytest.mark.parametrize("missing", ["warehouse", "schema"])
-def test_what_is_missing_is_named(missing):
+def test_a_missing_key_is_named(missing):
     with pytest.raises(DbtConfigError, match=f"needs `{missing}`"):
         credentials(**{missing: ""})
 

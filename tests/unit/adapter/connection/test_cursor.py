@@ -8,7 +8,7 @@ from dbt.adapters.tablestore.connection.cursor import Handle
 from dbt.adapters.tablestore.connection.environment import Lease
 from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.sql.result import StatementResult
 
 SHOWN = StatementResult("SHOW", columns=("a", "b"), types=("int", "string"), rows=[(1, "x"), (2, "y"), (3, "z")])

@@ -37,7 +37,7 @@ def test_the_newest_value(catalog, field, expected):
 
 
 @pytest.mark.parametrize("field", ["id", "nowhere", "cast(day as timestamp)", "t.day"])
-def test_what_a_query_has_to_find_out(catalog, field):
+def test_metadata_cannot_answer_for_these_columns(catalog, field):
     assert newest(catalog, "default", "t", field) is None
 
 

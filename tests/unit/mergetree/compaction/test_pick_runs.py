@@ -143,7 +143,7 @@ def test_an_early_full_compaction_keeps_deletes_where_all_do():
         ("L0:5 L0:5 L1:100 L5:4000", "3 -> L4"),
     ],
 )
-def test_what_writes_have_left_at_level_0(runs, expected):
+def test_unmerged_runs_are_picked(runs, expected):
     assert rendered(pick_unmerged(runs_of(runs), OPTIONS)) == expected
 
 
@@ -179,7 +179,7 @@ def buckets(draw):
 
 
 @given(buckets(), st.integers(1, 6), st.integers(0, 300), st.integers(0, 100))
-def test_what_is_picked_keeps_the_tree_in_order(bucket, trigger, amplification, ratio):
+def test_a_picked_unit_keeps_the_tree_in_order(bucket, trigger, amplification, ratio):
     runs, top = bucket
     unit = pick(runs, UniversalOptions(trigger, amplification, ratio, top + 1))
     if unit is None:

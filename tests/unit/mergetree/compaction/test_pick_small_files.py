@@ -33,7 +33,7 @@ def picked(sizes, enough=5, full=False):
         ([1, 2, 4, 8, 16, 16], [1, 2, 4, 8, 16, 16]),
     ],
 )
-def test_what_is_due(sizes, chosen):
+def test_small_files_are_picked(sizes, chosen):
     assert picked(sizes) == chosen
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import naive_folds as naive
 
-from tablestore_engine.mergetree.merge.fold import fold_sorted
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from support import naive_folds as naive
 
 from tablestore_engine.errors import ExecutionError, RowKindError
-from tablestore_engine.mergetree.merge.fold import fold_sorted
-from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
-from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
@@ -101,7 +101,7 @@ def test_a_zero_hides_no_product_that_does_not_fit():
     assert fold_values(fold, pa.array(factors[:21]), Groups(np.array([0]), 21)).to_pylist() == [0]
 
 
-def test_what_cannot_be_taken_back():
+def test_impossible_retractions_are_refused():
     with pytest.raises(RowKindError, match=r"column 'v'.*max.*ignore-retract"):
         fold_retracting(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))
     with pytest.raises(ExecutionError, match="sum of column 'v' does not fit its type, int8"):
@@ -240,7 +240,7 @@ def test_a_delete_without_a_removing_sequence_is_an_ordinary_retraction():
     assert found.column("v").to_pylist() == [None, 1]
 
 
-def test_what_says_whether_a_row_shows_is_read_with_any_columns():
+def test_columns_that_decide_about_a_row_are_always_read():
     assert GROUPS.columns_for(["id"]) == ("id", "g")
     assert replace(GROUPS, removing_groups=()).columns_for(["id"]) == ("id", "g")
     assert GROUPS.columns_for(["h"]) == ("h", "g")

@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.multiset.retractions import (
     settled,
     taken_from,
 )
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 
 FIELDS = schema_of({"id": "INT", "v": "STRING"}).fields
 
@@ -67,7 +67,7 @@ def test_row_counts_of_files():
         ([plain("a", 5), retraction("r", 5)], (["a", "r"], False)),
     ],
 )
-def test_what_is_due(files, picked):
+def test_files_are_picked(files, picked):
     assert pick(*files) == picked
 
 
@@ -148,7 +148,7 @@ def test_the_hash_is_of_the_content():
     assert content_hashes(table.select(["z"]), floats[2:]).tolist() == [0, 0, 0, 0]
 
 
-def test_which_of_some_rows_go():
+def test_as_many_rows_go_as_are_retracted():
     counts = pa.array([-1, -2, -1], pa.int64())
     retracted = rows((1, "a"), (2, None), (1, "a")).append_column(COUNT.name, counts)
     taken = taken_from(rows((2, None), (1, "a"), (1, "b"), (2, None), (1, "a"), (1, "a"), (2, None)), retracted)

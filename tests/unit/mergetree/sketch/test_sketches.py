@@ -14,7 +14,7 @@ from support import naive_sketches as naive
 from support.roaring import bitmap_of
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
 from tablestore_engine.mergetree.sketch import theta_sketch
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
@@ -118,7 +118,7 @@ SPARK_THETA = (
 )
 
 
-def test_what_spark_makes_is_read():
+def test_sketches_of_spark_are_read():
     one, five = (bytes.fromhex(text) for text in SPARK_HLL)
     (found,) = folded(HLL, [[one, five]])
     assert found[:8] == five[:8]
@@ -165,7 +165,7 @@ def test_seeds_that_differ():
     ],
     ids=lambda one: one.hex()[:16],
 )
-def test_what_is_no_sketch(function, value):
+def test_bytes_that_are_no_sketch_are_refused(function, value):
     good = {"hll_sketch": naive.hll([(1, 1)]), "theta_sketch": naive.theta([1, 2])}
     good |= {name: bitmap_of([1], name) for name in ("rbm32", "rbm64")}
     fold = Fold("v", function)

@@ -34,7 +34,7 @@ def written(bitmaps):
 
 
 @given(st.lists(sets, min_size=1, max_size=5))
-def test_what_is_written_is_read(bitmaps):
+def test_written_bitmaps_are_read(bitmaps):
     assert [read_bitmap(Cursor(data)).tolist() for data in written(bitmaps)] == [sorted(one) for one in bitmaps]
 
 

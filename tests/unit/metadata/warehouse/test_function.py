@@ -38,12 +38,12 @@ def test_only_aggregates_of_sql_are_inlined(language, aggregate, inlined, kind):
     ],
     ids=["bare", "parameters", "python"],
 )  # fmt: skip
-def test_what_is_stored_is_what_is_read(made):
+def test_a_stored_function_is_read(made):
     assert Function.from_json(made.to_json()) == made
     assert json.loads(made.to_json())["version"] == 1
 
 
 @pytest.mark.parametrize("text", ["{}", "{", "[]", '{"version": 1, "parameters": [], "colour": "red"}'])
-def test_what_is_no_function(text):
+def test_text_that_is_no_function_is_refused(text):
     with pytest.raises((ValueError, KeyError, TypeError)):
         Function.from_json(text.encode())

@@ -21,11 +21,11 @@ FIELDS = (DataField(0, "n", parse_type("INT NOT NULL"), "numbers"), DataField(1,
     ],
     ids=["query", "columns", "renamed"],
 )
-def test_what_is_stored_is_what_is_read(view):
+def test_a_stored_view_is_read(view):
     assert View.from_json(view.to_json()) == view
 
 
-def test_what_is_not_there_is_not_stored():
+def test_missing_parts_are_not_stored():
     assert json.loads(View("SELECT 1", "d").to_json()) == {
         "version": 1, "sql": "SELECT 1", "database": "d", "columns": [], "options": {},
     }  # fmt: skip
@@ -40,6 +40,6 @@ def test_a_view_of_an_earlier_version_has_no_names_of_its_query():
 @pytest.mark.parametrize(
     "text", [b"[]", b"{", b'{"sql": "SELECT 1"}', b'{"sql": "x", "database": "d", "columns": [1]}']
 )
-def test_what_is_no_view(text):
+def test_text_that_is_no_view_is_refused(text):
     with pytest.raises((ValueError, KeyError, TypeError)):
         View.from_json(text)

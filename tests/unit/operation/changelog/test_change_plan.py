@@ -9,7 +9,7 @@ import pytest
 from support.tables import compact, keyed_table, make_table, partitioned_table, row, rows, write
 
 from tablestore_engine.errors import ChangesNotFound, TagNotFound, UserError
-from tablestore_engine.mergetree.columns.changelog_rows import keyed_changes
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import keyed_changes
 from tablestore_engine.operation.changelog.change_plan import AllRows, KeyedDiff, SignedFiles, plan_changes
 from tablestore_engine.operation.history.change_range import change_range
 from tablestore_engine.operation.history.snapshot_expire import Retention
@@ -80,7 +80,7 @@ def test_signed_files(tmp_path):
     assert isinstance(planned(table, 0), AllRows)
 
 
-def test_where_commits_have_expired_the_states_are_compared(tmp_path):
+def test_states_are_compared_if_commits_have_expired(tmp_path):
     table = keyed_table(tmp_path, {"bucket": "1"})
     write(table, rows(range(3)))
     table.create_tag("first")
@@ -110,7 +110,7 @@ def test_bounds(tmp_path):
         table.changes(1, 0)
 
 
-def test_what_a_predicate_says_of_some_columns():
+def test_the_part_of_a_predicate_about_some_columns_is_found():
     key, other = Compare("ID", "=", 1), Compare("v", ">", 2)
     assert only_on(And((key, other)), {"id"}) == key
     assert only_on(Or((key, other)), {"id"}) is None

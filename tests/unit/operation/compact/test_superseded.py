@@ -22,16 +22,16 @@ from support.tables import (
 
 from tablestore_engine.errors import ConflictError, OptionError
 from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS
-from tablestore_engine.operation.commands.arrow_write import write_arrow
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.history.orphans import remove_orphans
+from tablestore_engine.operation.history.orphan_files import remove_orphans
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
-from tablestore_engine.operation.scan.scan import stored_buckets
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type

@@ -12,7 +12,7 @@ import pytest
 from support.tables import keyed_table, write
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.tag import lifetime_of
+from tablestore_engine.metadata.tag_lifetime import lifetime_of
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.tag_periods import TagPeriods
 from tablestore_engine.options import CoreOptions, validate
@@ -147,6 +147,6 @@ def test_tags_whose_time_is_over_stay_when_nobody_removes_them(tmp_path):
         ({"tag.creation-period": "weekly"}, "daily, hourly, two-hours"),
     ],
 )
-def test_what_makes_no_tags_is_refused(options, words):
+def test_options_that_make_no_tags_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         validate({"tag.automatic-creation": "process-time", **options})

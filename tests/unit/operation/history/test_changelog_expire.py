@@ -13,13 +13,13 @@ from support.files import data_files
 from support.tables import compact, keyed_table, rows, write
 
 from tablestore_engine.errors import ChangesNotFound, OptionError, UserError
-from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.table_commands import purge
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.metadata_commands import purge
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.stores.consumers import delete_consumer, set_consumer
+from tablestore_engine.storage.stores.consumer_store import delete_consumer, set_consumer
 
 OPTIONS = {
     "bucket": "1",
@@ -74,7 +74,7 @@ def test_they_outlive_their_snapshots_and_expire(table):
         table.changes(1)
 
 
-def test_what_is_kept_is_a_copy_of_the_snapshot(table):
+def test_a_kept_changelog_is_a_copy_of_its_snapshot(table):
     first = written(table, 0)
     written(table, 1)
     folder = Path(table.path, "changelog")

@@ -13,16 +13,16 @@ from support.tables import compact, make_table, new_job, read, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_expire import (
     PartitionRetention,
     expire_when_due,
     is_check_due,
 )
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
 
 DAY, HOUR = 86_400_000, 3_600_000
 NOW = datetime(2024, 2, 1)
@@ -67,7 +67,7 @@ def test_not_more_than_the_limit_at_once_the_oldest_first(table):
     assert expire_partitions(table.state, retention(1, limit=1), NOW_MILLIS) == ["dt=2024-01-29"]
 
 
-def test_what_has_no_time_stays(table):
+def test_partitions_without_a_time_stay(table):
     write(table, [{"dt": "unknown", "id": 1}])
     assert expire_partitions(table.state, retention(0), NOW_MILLIS + DAY, strict=True)
     assert days_of(table) == ["unknown"]

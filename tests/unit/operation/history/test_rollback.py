@@ -25,15 +25,15 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.commit.restore import entries_to_restore
+from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
@@ -98,7 +98,7 @@ def test_files_that_are_still_live_are_not_copied(table):
 
 
 @pytest.mark.parametrize("to", [1, 2, 3, 4])
-def test_what_came_back_outlives_expiration(table, to):
+def test_restored_files_outlive_expiration(table, to):
     """A file that left the table never comes back under its name, or expiration would take it away."""
     fill(table)
     wanted = sorted(map(str, read(table, snapshot=table.snapshot(to))))
@@ -107,7 +107,7 @@ def test_what_came_back_outlives_expiration(table, to):
     table.delete_tag("then")
     for keep in (4, 2, 1):
         table.expire_snapshots(Retention(1, keep, 0, 1_000))
-        manifests._cache.clear()
+        manifest_store._cache.clear()
         assert shown(table) == wanted
         check_invariants(table)
     assert data_files(table) == live_paths(table)
@@ -123,12 +123,12 @@ def test_back_to_a_tag_whose_snapshot_has_expired(table):
     assert by_key(table) == {1: row(1, 1)}
     table.delete_tag("first")
     table.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert by_key(table) == {1: row(1, 1)}
     assert data_files(table) == live_paths(table)
 
 
-def test_what_is_not_there(table):
+def test_missing_snapshots_are_refused(table):
     with pytest.raises(SnapshotNotFound, match="no snapshots yet"):
         table.roll_back(1)
     write(table, [row(1, 1)])
@@ -239,13 +239,13 @@ def test_a_compaction_meanwhile_makes_it_start_over(table):
     assert live_paths(table) <= data_files(table)
 
 
-def test_what_expires_meanwhile_is_said(table):
+def test_a_snapshot_that_expires_meanwhile_is_refused(table):
     write(table, [row(1, 1)])
     write(table, [row(1, 2)])
     compact(table)
     to, other = table.snapshot(1), reload(table)
     other.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     with pytest.raises(SnapshotNotFound, match="expired meanwhile"):
         roll_back(table.state, to)
     assert by_key(table) == {1: row(1, 2)}

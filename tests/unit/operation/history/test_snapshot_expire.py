@@ -29,10 +29,10 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.snapshot_expire import Retention, end_of_expired
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ from tablestore_engine.storage.stores import manifests
         (Retention(30, 100, 0, 50), 10_000, 1),
     ],
 )
-def test_which_snapshots_stay(retention, now, end):
+def test_snapshots_stay_by_age_and_number(retention, now, end):
     """Snapshots 1 to 20, committed at 100, 200, …: each is superseded when the next one comes."""
     assert end_of_expired(1, 20, lambda one: one * 100, now, retention) == end
 
@@ -104,7 +104,7 @@ def test_a_tag_keeps_its_files(table):
     compact(table)
     write(table, [row(3, 3)])
     table.expire_snapshots(ALL_BUT_ONE)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert [s.id for s in table.snapshots()] == [4]
     assert table.to_arrow(snapshot=table.version("first")).to_pylist() == [row(1, 1)]
     assert data_files(table) == kept_paths(table)
@@ -194,7 +194,7 @@ def test_a_replaced_table_leaves_its_files_to_expiration(table):
 
 
 @pytest.mark.parametrize("external", [None, "", "file:", "file://"])
-def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
+def test_extra_files_are_removed_with_their_data_file(table, tmp_path, external):
     """Other programs keep indexes next to a data file, in whichever folder it is."""
     write(table, [row(1, 1)])
     (entry,) = table.live_files()

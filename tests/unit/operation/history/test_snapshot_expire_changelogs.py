@@ -12,7 +12,7 @@ from support.expiring import ALL_BUT_ONE, orphans
 from support.files import data_files
 from support.tables import by_key, keyed_table, write
 
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_tag_whose_changelog_its_maker_expired_blocks_nothing(table):
     # So Java Paimon expires snapshot 1.
     for path in (*made, table.paths.snapshot(1)):
         os.remove(path)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     for v in (2, 3):
         write(table, [{"id": 1, "v": v}])
     before = data_files(table)

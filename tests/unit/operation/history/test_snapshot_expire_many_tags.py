@@ -10,11 +10,11 @@ from support.files import data_files, live_paths
 from support.tables import DELETE, compact, identity, keyed_table, make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 COLUMNS = {"id": "INT", "v": "INT"}
 OPTIONS = {"bucket": "1", "write-only": "true", "manifest.merge-min-count": "2"}
@@ -32,7 +32,7 @@ class Counting(LocalFileIO):
 
 
 def reads_of(table, action):
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     Counting.reads.clear()
     action(Catalog(table.path.removesuffix("/default.db/t"), Counting()).load_table("default", "t"))
     return len(Counting.reads)
@@ -61,7 +61,7 @@ def test_the_number_of_tags_does_not_matter(tmp_path):
     assert {len(data_files(one)) for one in (few, many)} != removed
     for table, days in ((few, 3), (many, 24)):
         for day in range(days):
-            manifests._cache.clear()
+            manifest_store._cache.clear()
             assert len(read(table, snapshot=table.version(f"day-{day:02}"))) == day + 1
 
 
@@ -149,7 +149,7 @@ class History:
         self.table.expire_snapshots(Retention(1, keep, 0, self.random.randint(1, 3)))
 
     def check(self):
-        manifests._cache.clear()
+        manifest_store._cache.clear()
         needed, lists, statistics = set(), set(), set()
         for snapshot in [*self.table.snapshots(), *(self.table.version(name) for name in self.tags)]:
             table = self.table.with_schema(self.table.schema_of(snapshot))

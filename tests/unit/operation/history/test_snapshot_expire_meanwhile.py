@@ -27,7 +27,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 
 class Dying(LocalFileIO):
@@ -59,7 +59,7 @@ def test_killed_at_every_deletion_every_snapshot_left_is_whole(tmp_path):
             done = True
         except KeyboardInterrupt:
             done = False
-        manifests._cache.clear()
+        manifest_store._cache.clear()
         for snapshot in table.snapshots():
             assert live_paths(table, snapshot) <= data_files(table)
             assert table.to_arrow(snapshot=snapshot).num_rows >= 1
@@ -162,7 +162,7 @@ def test_a_tag_that_is_made_while_its_snapshot_expires(table):
     io = Meanwhile(lambda: table.create_tag("just", 1))
     expiring = reload(table, io)
     assert expiring.expire_snapshots(ALL_BUT_ONE) == 2
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert table.to_arrow(snapshot=table.version("just")).to_pylist() == [row(1, 1)]
     assert data_files(table) == kept_paths(table)
     assert metadata(table) == kept_manifests(table)

@@ -18,12 +18,13 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
-from tablestore_engine.operation.commands.after_commit import follow
+from tablestore_engine.metadata.tag_lifetime import Lifetime, duration_text, lifetime_of, tag_of
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.history.tag_expire import expire_tags
+from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 DAY = 86_400_000
@@ -47,7 +48,7 @@ def fill(table):
 
 
 def rows(table, tag):
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     return table.to_arrow(snapshot=table.version(tag)).to_pylist()
 
 

@@ -13,11 +13,12 @@ from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError
-from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.commands import after_commit
-from tablestore_engine.operation.history.history import is_dead
-from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
+from tablestore_engine.operation.history.dead_tags import is_dead
+from tablestore_engine.operation.history.tag_expire import expire_tags
+from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.table_commands import after_commit
+from tablestore_engine.storage.stores import manifest_store
 
 OPTIONS = {"bucket": "1", "write-only": "true"}
 AGES = 2**60
@@ -53,7 +54,7 @@ def expire_and_be_killed(table, act, verb):
     with pytest.raises(Killed):
         act()
     delattr(store, verb)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
 
 
 def needed(table):
@@ -103,7 +104,7 @@ def test_dead_tags_go_when_their_time_is_over(table):
     first = table.snapshot(1)
     table.expire_snapshots(ALL_BUT_ONE)
     table.tags.create("dead", tag_of(first, Lifetime(0, 5)))
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     assert expire_tags(table.state, 6) == ["dead"]
 
 
@@ -115,7 +116,7 @@ def test_a_tag_next_to_a_dead_one_keeps_its_files(table):
     table.create_tag("living")
     table.tags.create("dead", removed)
     fill(table)
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     table.expire_snapshots(ALL_BUT_ONE)
     table.remove_orphan_files(AGES)
     assert table.to_arrow(snapshot=table.version("living")).num_rows == 2
@@ -129,7 +130,7 @@ def test_a_tag_of_which_one_file_is_missing_is_reported(table):
     table.create_tag("torn", 1)
     table.expire_snapshots(ALL_BUT_ONE)
     os.remove(table.paths.manifest_list(table.version("torn").delta_manifest_list))
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     fill(table)
     before = data_files(table)
     for action in (lambda: table.expire_snapshots(ALL_BUT_ONE), lambda: table.remove_orphan_files(AGES)):
@@ -147,7 +148,7 @@ def test_missing_metadata_is_no_other_process(table):
     for _ in range(2):
         fill(table)
     os.remove(table.paths.manifest_list(table.snapshot(2).delta_manifest_list))
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     with pytest.raises(StorageError, match="manifest-list"):
         table.expire_snapshots(ALL_BUT_ONE)
     assert len(table.snapshots()) == 6
@@ -157,7 +158,7 @@ def written(table, v):
     return table.write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([v], pa.int32())}))
 
 
-def test_what_stops_expiration_is_reported_once(tmp_path, caplog):
+def test_an_obstacle_of_expiration_is_reported_once(tmp_path, caplog):
     options = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
     table = keyed_table(tmp_path, options)
     for v in range(3):
@@ -195,7 +196,7 @@ def test_two_processes_expire_the_same(table):
         if not done:
             done.append(number)
             assert table.expire_snapshots(ALL_BUT_ONE) == 8
-            manifests._cache.clear()
+            manifest_store._cache.clear()
         return found
 
     table.snapshot_store.load = overtaken

@@ -8,9 +8,8 @@ import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
-from tablestore_engine.log.reader import Chunk
-from tablestore_engine.operation.commands.arrow_write import write_arrow
-from tablestore_engine.operation.ingest import sync
+from tablestore_engine.log.topic_reader import Chunk
+from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
     check_format,
@@ -19,7 +18,8 @@ from tablestore_engine.operation.ingest.source import (
     first_to_take,
     why_messages_lost,
 )
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
 
@@ -61,13 +61,13 @@ def test_topics_that_differ_in_case_or_cluster_have_their_own_offsets(tmp_path):
 def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, monkeypatch):
     table = keyed_table(tmp_path)
     clusters = iter(["X1", "X2", "X1"])
-    monkeypatch.setattr(sync, "cluster_of", lambda log: next(clusters))
-    monkeypatch.setattr(sync, "end_offsets", lambda log, committed: [7])
-    monkeypatch.setattr(sync, "first_offsets", lambda log: [0])
+    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: next(clusters))
+    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     asked = []
-    monkeypatch.setattr(sync, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
+    monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
     for _ in range(3):
-        sync.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync.SyncRules())
+        sync_topic.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync_topic.SyncRules())
     assert asked == [(0,), (0,)], "of each cluster once"
 
 

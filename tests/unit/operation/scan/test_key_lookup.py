@@ -44,7 +44,7 @@ ROWS = pa.table(
         (Or((Compare("id", "=", 1), Compare("name", "=", "c"))), [1, 3]),
     ],
 )
-def test_what_is_demanded_of_keys(predicate, expected):
+def test_conditions_on_keys_are_found(predicate, expected):
     condition = key_condition(predicate, SCHEMA)
     assert condition is not None
     assert ROWS.filter(condition).column("id").to_pylist() == expected
@@ -68,7 +68,7 @@ def test_what_is_demanded_of_keys(predicate, expected):
         Compare("day", "=", datetime(2024, 1, 1)),
     ],
 )
-def test_what_demands_nothing_that_arrow_could_judge(predicate):
+def test_other_predicates_give_no_condition_on_keys(predicate):
     assert key_condition(predicate, SCHEMA) is None
 
 

@@ -8,11 +8,11 @@ from datetime import date
 import pytest
 from support.tables import compact, make_table, write
 
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores import manifest_store
 
 NULL = None
 
@@ -46,7 +46,7 @@ def table(tmp_path):
 
 def scanned(table, **what):
     """The files of a scan, and how many manifests a new process reads for it."""
-    manifests._cache.clear()
+    manifest_store._cache.clear()
     table.io.read_names.clear()
     files = {(b.partition, f.file_name) for b in table.scan(**what).buckets for f in b.files}
     return files, len(table.io.read_names)
@@ -67,7 +67,7 @@ def scanned(table, **what):
         (IsNotNull("day"), 6),
     ],
 )
-def test_what_a_predicate_reads(table, predicate, read):
+def test_a_predicate_reads_the_manifests_that_may_match(table, predicate, read):
     everything, _ = scanned(table)
     found, count = scanned(table, predicate=predicate)
     assert count == read
@@ -78,7 +78,7 @@ def test_what_a_predicate_reads(table, predicate, read):
 
 
 @pytest.mark.parametrize("wanted", [day(1), day(2), day(3), NULL])
-def test_what_a_choice_of_partitions_reads(table, wanted):
+def test_a_choice_of_partitions_reads_the_manifests_that_may_match(table, wanted):
     everything, all_read = scanned(table)
     found, count = scanned(table, partition_filter=lambda values: values == (wanted,))
     assert found == {one for one in everything if one[0] == (wanted,)}
@@ -87,7 +87,7 @@ def test_what_a_choice_of_partitions_reads(table, wanted):
     assert count == {day(1): 3, day(2): 3, day(3): 3, NULL: 2}[wanted]
 
 
-def test_what_was_removed_stays_away(table):
+def test_removed_files_are_not_found(table):
     for _ in range(4):
         write(table, [{"day": day(1), "id": 2}])
     compact(table)
@@ -96,7 +96,7 @@ def test_what_was_removed_stays_away(table):
     assert count == 6, "one for each commit, and the compaction"
 
 
-def test_what_a_list_does_not_tell_is_read(table):
+def test_manifests_without_statistics_are_read(table):
     (meta, *_) = table.manifests.read_list(table.latest_snapshot().delta_manifest_list)
     choice = PartitionChoice(table.schema, Compare("day", "=", day(1)), lambda values: False)
     assert not choice.may_hold(meta), "it holds rows without a day only"

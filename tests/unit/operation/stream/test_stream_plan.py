@@ -11,15 +11,15 @@ import pytest
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
-from tablestore_engine.operation.commands.alter_table import alter_table
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.stream.pieces import packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
+from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores.consumers import consumers
+from tablestore_engine.storage.stores.consumer_store import consumers
 
 NEWEST = Retention(1, 1, 0, 100)
 DELETE = 3
@@ -203,7 +203,7 @@ def test_a_consumer_keeps_what_it_needs_and_goes_on_there(tmp_path):
         assert planner.begin(StreamOptions(consumer="half")).whole, "in the middle of a snapshot's rows"
 
 
-def test_what_is_lost_is_said(tmp_path):
+def test_lost_snapshots_are_named(tmp_path):
     table = keyed_table(tmp_path)
     for number in range(3):
         write(table, rows([number]))

@@ -17,9 +17,9 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction import transaction
 from tablestore_engine.operation.transaction.transaction import ATTEMPTS, publish, with_retry
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ def failing(*errors):
 
 
 @pytest.mark.parametrize("losses", [0, 1, ATTEMPTS - 1])
-def test_what_loses_runs_again(waits, losses):
+def test_a_lost_attempt_runs_again(waits, losses):
     assert with_retry(failing(*[ConflictError("others")] * losses)) == "done"
     assert len(waits) == losses
     assert all(0.05 * (n + 1) <= wait < 0.2 * (n + 1) for n, wait in enumerate(waits)), "longer each time"
 
 
-def test_who_loses_every_time_says_so(waits):
+def test_a_conflict_at_every_attempt_is_raised(waits):
     with pytest.raises(ConflictError, match="others"):
         with_retry(failing(*[ConflictError("others")] * ATTEMPTS))
     assert len(waits) == ATTEMPTS - 1
@@ -60,7 +60,7 @@ def test_who_loses_every_time_says_so(waits):
     [CommitTimeoutError("no"), ConsumedElsewhereError("no"), StorageError("/f", "no"), CommitOutcomeUnknownError("no")],
     ids=lambda error: type(error).__name__,
 )
-def test_what_another_attempt_cannot_help_is_raised_at_once(waits, error):
+def test_errors_that_a_retry_cannot_help_are_raised_at_once(waits, error):
     with pytest.raises(type(error)):
         with_retry(failing(error))
     assert waits == []

@@ -8,8 +8,8 @@ from support.files import data_files
 from support.tables import new_job, partitioned_table, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -58,7 +58,7 @@ def test_a_commit_that_failed_leaves_nothing_and_looks_for_nothing(table):
     assert len(read(table)) == 9
 
 
-def test_what_a_snapshot_may_name_stays(table):
+def test_files_that_a_snapshot_may_name_stay(table):
     job = new_job(table)
     result = write_files(job, rows(1, "d"))
     made = {index_path(table.paths, table.schema, one) for one in result.index}

@@ -65,7 +65,7 @@ def test_the_last_record_of_a_key_says_where_it_is(tmp_path):
         ({"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}, False),
     ],
 )
-def test_where_rows_fold_a_delete_may_end_nothing(tmp_path, options, is_live):
+def test_a_delete_ends_a_key_unless_rows_fold(tmp_path, options, is_live):
     schema = table_of(tmp_path, **options).schema
     found = locations_of(rows_of(("x", 1, 0)), records_of((1, 0, 1, 0), (1, 0, 2, DELETE_KIND)), schema)
     assert found.tolist() == [0 if is_live else NOWHERE]

@@ -54,12 +54,12 @@ def actions(engine, held, *, retracts=False, ignores_deletes=False):
         ("aggregation", Held.OTHER_PARTITION, ["at location"], ["at location"]),
     ],
 )
-def test_what_becomes_of_a_row(engine, held, added, retracted):
+def test_rows_are_routed_by_where_their_key_is(engine, held, added, retracted):
     assert actions(engine, held) == added
     assert actions(engine, held, retracts=True) == retracted
 
 
-def test_where_deletes_are_ignored_a_row_stays_where_its_key_is():
+def test_a_row_stays_with_its_key_if_deletes_are_ignored():
     found = {held: actions("deduplicate", held, ignores_deletes=True) for held in Held}
     assert found == {
         Held.NOWHERE: ["opened"],

@@ -18,9 +18,8 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, write
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
-from tablestore_engine.mergetree.merge.merge import merge_sorted
+from tablestore_engine.mergetree.merge.merge_runs import merge_sorted
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN
 from tablestore_engine.operation.write.write_buffer import (
     MOST_RUNS,
     BufferSizes,
@@ -28,7 +27,8 @@ from tablestore_engine.operation.write.write_buffer import (
     to_spill,
     write_tables,
 )
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
+from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
 TINY = BufferSizes(bucket=400, total=900)
@@ -54,7 +54,7 @@ def commit(table, result):
     ],
     ids=["room", "one is full", "two are full", "the largest go first", "full ones and the largest", "equals"],
 )
-def test_which_buffers_are_spilled(sizes, spilled):
+def test_the_largest_buffers_are_spilled(sizes, spilled):
     assert to_spill(sizes, BufferSizes(bucket=100, total=200)) == spilled
 
 

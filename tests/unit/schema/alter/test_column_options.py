@@ -6,8 +6,8 @@ import pytest
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.alter.column_options import renamed_in_options, without_columns
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.alter.column_options import renamed_in_options, with_names, without_columns
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SetOption
 from tablestore_engine.schema.types.types import ArrayType, DataField, RowType, parse_type
 
@@ -55,7 +55,7 @@ def test_a_new_name():
     assert renamed_in_options(OPTIONS, "fields", "x") == OPTIONS
 
 
-def test_what_leaves_with_a_column():
+def test_options_of_a_column_are_dropped_with_it():
     own = {key: value for key, value in OPTIONS.items()
            if key.startswith(("fields.a.", "file-index", "clustering", "my.", "write-", "fields.default"))}  # fmt: skip
     assert without_columns(own, ["a"]) == {
@@ -69,7 +69,7 @@ def test_what_leaves_with_a_column():
 
 
 @pytest.mark.parametrize("key", ["bucket-key", "sequence.field", "rowkind.field"])
-def test_what_keeps_a_column(key):
+def test_options_that_need_a_column_keep_it(key):
     with pytest.raises(SchemaError, match=f"option '{key}' names it"):
         without_columns({key: OPTIONS[key]}, ["a"])
 
@@ -104,3 +104,11 @@ def test_names_of_nested_keys():
     assert after.merge_engine.folds[0].column == "list"
     with pytest.raises(SchemaError, match=r"l\.nested-key' names it"):
         apply_changes(schema, [DropColumn("l.element.k")], 0)
+
+
+def test_a_schema_with_the_names_of_a_view():
+    schema = create_schema([(one, INT, None) for one in "abc"], ["a", "c"], ["a"], {"sequence.field": "b"})
+    shown = with_names(schema, ["b", "a", "x"])
+    assert [(one.id, one.name) for one in shown.fields] == [(0, "b"), (1, "a"), (2, "x")]
+    assert (shown.primary_keys, shown.partition_keys, shown.options["sequence.field"]) == (("b", "x"), ("b",), "a")
+    assert shown.id != schema.id

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evolve import EDGES, LTZ
 
-from tablestore_engine.operation.scan.may_match import Bounds, comparable, may_match
+from tablestore_engine.operation.scan.stats_may_match import Bounds, comparable, may_match
 from tablestore_engine.schema.casts.cast_arrays import cast_array
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
+from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules, is_castable
 from tablestore_engine.schema.table.predicate import Compare, In, IsNotNull, IsNull
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.evolution import CastMode, CastRules, is_castable
 from tablestore_engine.schema.types.types import parse_type
 
 TYPES = [*EDGES, "DECIMAL(12, 4)", "TIMESTAMP(3)", "VARCHAR(30)"]
@@ -104,7 +104,7 @@ def test_skipping_keeps_every_row(case, data):
         ("TIMESTAMP(6)", LTZ, "UTC"),
     ],
 )
-def test_where_order_is_kept(past, current, zone):
+def test_casts_that_keep_the_order(past, current, zone):
     assert keeps_order(parse_type(past), parse_type(current), zone)
 
 
@@ -121,5 +121,5 @@ def test_where_order_is_kept(past, current, zone):
         ("BOOLEAN", "STRING", "UTC"),
     ],
 )
-def test_where_it_is_not(past, current, zone):
+def test_casts_that_change_the_order(past, current, zone):
     assert not keeps_order(parse_type(past), parse_type(current), zone)

@@ -121,7 +121,7 @@ def test_every_function_has_a_row():
         ("map", None, None),
     ],
 )
-def test_what_cannot_be_written(name, update_before, delete):
+def test_row_kinds_that_an_engine_cannot_take_have_a_reason(name, update_before, delete):
     found = ENGINES[name].obstacle(1), ENGINES[name].obstacle(3)
     assert found[0] == update_before
     assert found[1] is None if delete is None else found[1].startswith(delete)

@@ -25,6 +25,6 @@ def test_they_are_options():
 
 
 @pytest.mark.parametrize(("column", "reader"), [("A", "twice"), ("c", "t AS"), ("at", "WATERMARK"), ("b", None)])
-def test_what_reads_a_column(column, reader):
+def test_the_reader_of_a_column_is_found(column, reader):
     found = reader_of(OPTIONS, column)
     assert (reader in found) if reader else (found is None)

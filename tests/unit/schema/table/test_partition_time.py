@@ -44,7 +44,7 @@ def test_times(values, pattern, formatter, time):
     assert PartitionTime(("a", "b")[: len(values)], pattern, formatter).of(values) == time
 
 
-def test_what_cannot_be_used():
+def test_wrong_patterns_and_formatters_are_refused():
     with pytest.raises(UserError, match=r"names 'day', which is no partition column. There are: dt, hr"):
         PartitionTime(("dt", "hr"), "$day")
     with pytest.raises(UserError, match="has 'EEE', which is not supported"):

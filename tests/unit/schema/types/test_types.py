@@ -111,7 +111,7 @@ def test_nested_forms_of_other_writers():
      {"type": "MULTISET", "element": "INT"}, {"type": "VECTOR", "element": "INT", "length": 3}],
     ids=str,
 )  # fmt: skip
-def test_what_cannot_be_held_is_refused(data):
+def test_types_that_a_table_cannot_hold_are_refused(data):
     with pytest.raises(UnsupportedTypeError):
         parse_type(data)
 

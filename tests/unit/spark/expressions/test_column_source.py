@@ -27,7 +27,7 @@ LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
         ("TIMESTAMP(3)", "TIMESTAMP(6)"),
     ],
 )
-def test_what_spark_reads_rightly(past, current):
+def test_files_of_these_types_are_read_by_spark_directly(past, current):
     assert reads_as(parse_type(past), parse_type(current))
     assert not reads_as(parse_type(current), parse_type(past))
 
@@ -50,7 +50,7 @@ def test_what_spark_reads_rightly(past, current):
         ("TIMESTAMP(6)", "DATE"),
     ],
 )
-def test_what_it_does_not(past, current):
+def test_files_of_other_types_are_cast(past, current):
     assert not reads_as(parse_type(past), parse_type(current))
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.tables import schema_of
 
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.spark.read.changed_keys import BlockedKeys, JoinedKeys, constant_keys
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 
@@ -34,7 +34,7 @@ def test_a_few_keys_become_constants():
 
 
 @pytest.mark.parametrize("values", [[], list(range(51)), [1.5], [Decimal("1.5")], [datetime(2024, 1, 1)], [True]])
-def test_what_does_not_become_constants(values):
+def test_these_keys_do_not_become_constants(values):
     assert constant_keys(pa.table({"a": values})) is None
 
 

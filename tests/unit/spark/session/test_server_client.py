@@ -156,7 +156,7 @@ def test_a_client_that_waits_while_its_folder_is_removed_makes_it_again(tmp_path
     assert not folder.is_alive()
 
 
-def test_where_no_server_can_be(tmp_path):
+def test_unusable_masters_and_cache_folders_are_refused(tmp_path):
     with pytest.raises(EnvironmentProblem, match="spark://host"):
         attach(SessionConfig(shared="/w", master="spark://host"), {})
     (tmp_path / "c").mkdir()

@@ -42,7 +42,7 @@ def kind(config=WISH, environ=None, code="code"):
     ],
     ids=["warehouse", "master", "classes", "memory", "extensions"],
 )
-def test_what_spark_takes_at_its_start_is_not_shared(other):
+def test_start_settings_need_another_server(other):
     assert kind(other) != kind()
 
 
@@ -55,7 +55,7 @@ def test_what_spark_takes_at_its_start_is_not_shared(other):
     ],
     ids=["partitions", "name", "minutes"],
 )
-def test_what_is_of_a_session_does_not_matter(other):
+def test_session_settings_share_a_server(other):
     assert kind(other) == kind()
 
 

@@ -108,7 +108,7 @@ def test_a_damaged_archive_is_removed_and_made_anew(folder, damage):
     assert in_classes(folder) == ["k.claim"]
 
 
-def test_what_a_jvm_did_not_start_from_is_removed(folder):
+def test_an_unused_archive_is_removed(folder):
     making = archive_use(folder, JAVA, "k")
     give_up(making)
     assert in_classes(folder) == []
@@ -128,7 +128,7 @@ def test_old_archives_make_room(folder):
     assert in_classes(folder) == ["k3.jsa", "k3.seal", "k4.jsa", "k4.seal", "new.claim"]
 
 
-def test_what_a_killed_process_left_is_swept_a_day_later(folder):
+def test_leftovers_of_a_killed_process_are_removed_a_day_later(folder):
     os.makedirs(os.path.join(folder, "classes"))
     left = os.path.join(folder, "classes", "k.123.making")
     with open(left, "w") as file:

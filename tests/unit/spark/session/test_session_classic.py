@@ -123,5 +123,5 @@ def test_python_works_while_each_command_starts(tmp_path):
     assert called == [1, 1]
 
 
-def test_what_is_imported_meanwhile_exists():
+def test_modules_imported_in_the_background_exist():
     assert all(importlib.util.find_spec(name) for name in jvm._OF_FIRST_STATEMENT)

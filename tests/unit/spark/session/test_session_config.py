@@ -33,7 +33,7 @@ def test_a_local_session_is_quiet_and_needs_no_network():
     assert settings["spark.driver.memory"] == "4096m"
 
 
-def test_what_users_expect_of_spark_is_left_to_spark():
+def test_settings_that_change_answers_keep_spark_s_defaults():
     assert not {"spark.sql.ansi.enabled", "spark.sql.session.timeZone"} & set(settings_of())
 
 
@@ -43,7 +43,7 @@ def test_the_user_wins():
     assert {key: settings[key] for key in mine} == mine
 
 
-def test_what_nobody_sees_is_not_kept():
+def test_finished_queries_are_kept_only_for_the_user_interface():
     seen = settings_of(spark_config={"spark.ui.enabled": "true"})
     assert "spark.sql.ui.retainedExecutions" not in seen
     mine = settings_of(spark_config={"spark.ui.retainedJobs": "7"})
@@ -96,7 +96,7 @@ def test_shuffles_grow_with_the_cores(cores, partitions):
         ({"spark_config": {"spark.sql.ansi.enabled": "false"}}, True, False),
     ],
 )
-def test_what_only_spark_submit_can_do_is_left_to_it(wish, local, submit):
+def test_some_settings_need_spark_submit(wish, local, submit):
     config = SessionConfig(**wish)
     assert (config.is_local, config.needs_spark_submit) == (local, submit)
 

@@ -28,7 +28,7 @@ def test_it_imports_and_then_manages_workers():
     assert done.stdout == "manages True True\n", done.stderr
 
 
-def test_what_it_imports_exists():
+def test_modules_of_the_daemon_exist():
     for module in worker_daemon._OF_WORKERS[2:]:
         __import__(module)
     __import__(session_classic._WORKER_DAEMON)

@@ -83,6 +83,19 @@ def test_options_that_do_not_fit_an_empty_table(door, change):
     assert door.schema("t").core_options.bucket == 2
 
 
+def test_columns_properties_and_the_comment_change_in_one_schema_or_not_at_all(door):
+    door.run("create table t (a int, b int, primary key (a)) tblproperties ('write-only' = 'true')")
+    change = "add column v bigint, set tblproperties ('sequence.field' = 'v'), unset tblproperties ('write-only')"
+    door.run(f"alter table t {change}, set comment 'with versions', drop column b")
+    schema = door.schema("t")
+    assert (schema.id, schema.field_names, schema.comment) == (1, ("a", "v"), "with versions")
+    assert (schema.options["sequence.field"], "write-only" in schema.options) == ("v", False)
+    for refused in ("set tblproperties ('bukcet' = '1')", "unset tblproperties ('no')", "rename to u", "compact"):
+        with pytest.raises(UserError):
+            door.run(f"alter table t add column c int, {refused}")
+        assert door.schema("t") == schema
+
+
 def test_properties_of_a_view(door):
     door.view("v", a="int")
     door.run("alter view v set tblproperties ('any.thing' = '1', 'comment' = 'c')")

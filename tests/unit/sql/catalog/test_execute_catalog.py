@@ -16,7 +16,7 @@ from tablestore_engine.sql.parse.parse import parse
     "text", ["select 1", "use s", "show current schema", "insert into t values (1)", "create view v as select 1",
              "create table t as select 1", "truncate table t", "alter table t compact", "analyze table t compute statistics", "set a = b"]  # noqa: E501
 )  # fmt: skip
-def test_what_is_not_for_the_catalog_is_left_alone(door, text):
+def test_other_statements_are_left_alone(door, text):
     assert execute(parse(text), door.context) is None
 
 
@@ -45,7 +45,7 @@ def test_statements_of_other_formats_say_what_to_do_instead(door, text):
 
 
 @pytest.mark.parametrize("text", ["optimize delta.`/x`", "vacuum nope", "grant select on db.t to u", "repair table u"])
-def test_what_is_no_managed_table_is_left_to_spark(door, text):
+def test_unmanaged_tables_are_left_to_spark(door, text):
     door.run("create table t (a int)")
     assert execute(parse(text), door.context) is None
 

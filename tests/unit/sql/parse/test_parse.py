@@ -15,6 +15,7 @@ from tablestore_engine.sql.statements.schema import (
     DropSchema,
     Use,
 )
+from tablestore_engine.sql.statements.script import ResetSession, ResetSessionOption
 from tablestore_engine.sql.statements.statement import (
     Call,
     Explain,
@@ -116,6 +117,9 @@ OTHERS: list[Case] = [
     ),
     ("CALL Compact('db.t', 3)", Call, {"procedure": "compact", "positional": ("db.t", 3)}),
     ("call system.rollback()", Call, {"procedure": "rollback"}),
+    ("reset", ResetSession, {"setting": None}),
+    ("reset spark.sql.ansi.enabled;", ResetSession, {"setting": "spark.sql.ansi.enabled"}),
+    ("reset table-storage.bucket", ResetSessionOption, {"option": "bucket"}),
     ("begin", Noop, {}),
     ("START TRANSACTION;", Noop, {}),
     ("commit work", Noop, {}),
@@ -126,7 +130,6 @@ OTHERS: list[Case] = [
 PASSED = [
     "set spark.sql.ansi.enabled = false",
     "set x = (select 1)",
-    "reset",
     "describe function +",
     "show catalogs",
     "drop temporary function f",
@@ -153,7 +156,7 @@ test_statements = parsing_test([*SCHEMAS, *OTHERS])
 
 
 @pytest.mark.parametrize("text", PASSED)
-def test_what_is_spark_s_passes_untouched(text: str) -> None:
+def test_statements_of_spark_pass_untouched(text: str) -> None:
     assert parse(text) == PassThrough(sql=text)
 
 

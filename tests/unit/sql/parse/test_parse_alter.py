@@ -12,6 +12,9 @@ from tablestore_engine.sql.statements.columns import (
     RenameColumn,
     ReplaceColumns,
     SetDefault,
+    SetProperties,
+    SetTableComment,
+    UnsetProperties,
 )
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -59,7 +62,7 @@ ALTER: list[Case] = [
         {"table": T, "actions": (AddColumn(ColumnDefinition("a", "decimal(10,2)"), if_not_exists=True),)},
     ),
     (
-        "alter table t add columns (a as b * 2 comment 'x' first, c int generated always as (max(b, 1)) after d)",
+        "alter table t add columns (a as b * 2 comment 'x' first, c int as (max(b, 1)) after d)",
         AlterColumns,
         {
             "table": T,
@@ -234,6 +237,28 @@ ALTER: list[Case] = [
         "alter table t partition (dt = 'x') clustered into 1 buckets",
         ClusterTable,
         {"table": T, "partition": (PartitionValue("dt", "'x'"),), "buckets": 1},
+    ),
+    (
+        """alter table t add column a int, set tblproperties ('x' = '1'), unset tblproperties if exists (y, 'z'),
+        drop column b, set comment 'c', rename column d to e, set ('x' = '2')""",
+        AlterColumns,
+        {
+            "table": T,
+            "actions": (
+                _added("a"),
+                SetProperties({"x": "1"}),
+                UnsetProperties(("y", "z"), if_exists=True),
+                *_dropped("b"),
+                SetTableComment("c"),
+                RenameColumn(("d",), "e"),
+                SetProperties({"x": "2"}),
+            ),
+        },
+    ),
+    (
+        "alter table t set tblproperties ('x' = '1'), add column a int",
+        AlterColumns,
+        {"table": T, "actions": (SetProperties({"x": "1"}), _added("a"))},
     ),
     ("alter table t set ('bucket' = '4')", SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
     (

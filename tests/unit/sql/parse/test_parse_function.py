@@ -67,7 +67,7 @@ def test_a_function_as_dbt_writes_it():
         ("CREATE FUNCTION f() WHATEVER RETURN 1", "not understood"),
     ],
 )
-def test_what_is_refused(text, message):
+def test_unsupported_functions_are_refused(text, message):
     with pytest.raises(SqlError, match=message):
         parse(text)
 

@@ -92,7 +92,7 @@ def test_execute_immediate(text, said):
         "begin declare x int; set x = 1; select x; end",
     ],
 )
-def test_what_is_sparks(text):
+def test_other_scripts_pass_untouched(text):
     assert parse(text) == PassThrough(sql=text)
 
 

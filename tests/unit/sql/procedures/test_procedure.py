@@ -19,7 +19,7 @@ def test_counts(given, expected):
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "3", 2.0])
-def test_what_is_no_count(value):
+def test_wrong_counts_are_refused(value):
     with pytest.raises(SqlError, match="n is a number from 1 on, not "):
         count("n", {"n": value}, 7)
 
@@ -30,7 +30,7 @@ def test_flags(given, expected):
 
 
 @pytest.mark.parametrize("value", [1, 0, "true", ""])
-def test_what_is_no_flag(value):
+def test_wrong_flags_are_refused(value):
     with pytest.raises(SqlError, match=r"f is true or false, not .* Write f => true"):
         flag("f", {"f": value})
 
@@ -82,7 +82,7 @@ def test_a_time_without_a_zone_is_one_of_this_machine(monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["yesterday", True, "2023-13-01", ""])
-def test_what_is_no_time(value):
+def test_wrong_times_are_refused(value):
     with pytest.raises(SqlError, match=r"at is a time, not .*as milliseconds since 1970"):
         millis("at", {"at": value})
 
@@ -112,6 +112,6 @@ def test_names_of_tables(given, database, name):
 
 
 @pytest.mark.parametrize("given", ["`t` x", "`t"])
-def test_what_is_no_name(given):
+def test_wrong_names_are_refused(given):
     with pytest.raises(SqlError):
         named_table({"table": given}, Context())

@@ -241,5 +241,5 @@ def test_rejecting_nulls() -> None:
         (And((In("p", ("x",)), B2)), True),
     ],
 )
-def test_what_asks_for_few_rows(predicate: Predicate | None, expected: bool):
+def test_a_predicate_that_fixes_a_column_asks_for_few_rows(predicate: Predicate | None, expected: bool):
     assert fixes_a_column(predicate, apart_from=("p",)) == expected

@@ -32,6 +32,6 @@ TABLE = SimpleNamespace(identifier=("Db", "t"))
         ("(" * 2000 + "a = 1" + ")" * 2000, None, True, None),
     ],
 )
-def test_what_a_condition_says(condition, alias, alone, said):
+def test_the_predicate_of_a_condition_is_found(condition, alias, alone, said):
     expected = said and references(f"SELECT * FROM t WHERE {said}")[0].predicate
     assert repr(predicate_on(TABLE, alias, condition, alone=alone)) == repr(expected)

@@ -107,7 +107,7 @@ def test_types(text: str, expected: DataType) -> None:
         ("'int'", ""),
     ],
 )
-def test_what_a_table_cannot_hold_names_the_column(text: str, hint: str) -> None:
+def test_an_unsupported_type_names_the_column(text: str, hint: str) -> None:
     with pytest.raises(UnsupportedTypeError) as caught:
         parse_sql_type(text, "total")
     assert "Column total" in caught.value.message

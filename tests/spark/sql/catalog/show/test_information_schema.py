@@ -20,7 +20,7 @@ def ask(store):
     return lambda sql: answers(store, sql)
 
 
-def test_what_there_is(ask):
+def test_schemata_tables_and_views_are_listed(ask):
     assert ask("SELECT schema_name FROM information_schema.schemata ORDER BY 1") == [("default",), ("sales",)]
     tables = "SELECT table_name, table_type FROM INFORMATION_SCHEMA.TABLES WHERE table_schema ILIKE 'SALES' ORDER BY 1"
     assert ask(tables) == [("cheap", "VIEW"), ("orders", "BASE TABLE")]

@@ -1,0 +1,140 @@
+"""Models that are computed from the changes of other tables: `{{ changes(ref('orders')) }}`.
+
+While a model is compiled, each source is pinned to one snapshot. The model's table says, with its own latest snapshot,
+up to which snapshot of each source its rows were computed; the range between both is what the model reads. The
+statement that writes the model's rows records the new positions in the snapshot that it commits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dbt.adapters.base import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
+from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, positions_of, with_news
+from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.storage.stores.consumer_store import set_consumer
+
+if TYPE_CHECKING:
+    from tablestore_engine.catalog import Catalog
+    from tablestore_engine.table import Table
+
+ERROR, FULL_REFRESH = "error", "full_refresh"
+STORED = ("incremental", "table")
+"""The materializations whose rows can say what they were computed from."""
+CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
+
+
+@dataclass
+class _Run:
+    """One model in one dbt command: the snapshot of each source that it reads, and the changes that it uses."""
+
+    snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
+    consumed: dict[str, Consumed] = field(default_factory=dict)
+    lost: str | None = None
+
+
+class ModelChanges:
+    """The changes of other tables that the models of one dbt command read."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._runs: dict[str, _Run] = {}
+
+    def changes_sql(self, model: str, source: BaseRelation, before: Position | None) -> str:
+        """The changes of a source after a position, or all of its rows as inserted ones, up to the pinned snapshot."""
+        snapshot = self._pinned(model, source)
+        after = Position.of(snapshot)
+        name = _name(source)
+        self._runs[model].consumed[name] = Consumed(name, before, after)
+        if before is not None:
+            table = quoted_text(source.render())
+            return f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
+        return f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
+
+    def pinned_sql(self, model: str, source: BaseRelation) -> str:
+        """The rows of a source at the snapshot up to which the model reads its changes."""
+        return f"(select * from {self._version(source, self._pinned(model, source))})"
+
+    def _version(self, source: BaseRelation, snapshot: Snapshot | None) -> str:
+        return f"{source.render()} " + ("where false" if snapshot is None else f"version as of {snapshot.id}")
+
+    def _pinned(self, model: str, source: BaseRelation) -> Snapshot | None:
+        run = self._runs.setdefault(model, _Run())
+        name = _name(source)
+        if name not in run.snapshots:
+            run.snapshots[name] = self._table(source).latest_snapshot()
+        return run.snapshots[name]
+
+    def position(self, this: BaseRelation, source: BaseRelation) -> Position:
+        """Up to where the rows of a model were computed from a source.
+
+        Raises DbtRuntimeError when the model has rows that come from elsewhere.
+        """
+        found = positions_of(self._table(this).latest_snapshot()).get(_name(source))
+        if found is None:
+            raise DbtRuntimeError(
+                f"{this.render()} has rows, but does not say up to which snapshot of {source.render()} they were"
+                " computed. Run the model once with --full-refresh; later runs then read only changes."
+            )
+        return found
+
+    def lost(self, model: str, this: BaseRelation) -> str:
+        """Why the changes of a source that a model reads cannot be continued; empty when they can.
+
+        Decided once, so that the model's query and the way in which it is built agree.
+        """
+        run = self._runs.setdefault(model, _Run())
+        if run.lost is None:
+            run.lost = self._lost(this)
+        return run.lost
+
+    def _lost(self, this: BaseRelation) -> str:
+        for name, position in positions_of(self._table(this).latest_snapshot()).items():
+            reason = why_lost(self._catalog, name, position)
+            if reason:
+                return f"{this.render()} cannot go on with the changes of {shown(name)}: {reason}."
+        return ""
+
+    def positions(self, this: BaseRelation) -> dict[str, Position]:
+        """The positions up to which the rows of a model were computed from all its sources."""
+        return positions_of(self._table(this).latest_snapshot())
+
+    def consumed_by(self, model: str) -> tuple[Consumed, ...]:
+        """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""
+        return with_news(self._runs.get(model, _Run()).consumed.values())
+
+    def keep(self, model: str) -> None:
+        """After a model's rows were written: keep the snapshots from which its next run goes on."""
+        run = self._runs.pop(model, _Run())
+        for name, one in run.consumed.items():
+            if one.after.snapshot:
+                source = source_of(self._catalog, name)
+                set_consumer(source.io, source.paths, f"dbt-{model}"[-200:], one.after.snapshot)
+
+    def lags(self, this: BaseRelation) -> list[Lag]:
+        """How far a model is behind each of its sources."""
+        return lags_of(self._catalog, self._table(this))
+
+    def _table(self, relation: BaseRelation) -> Table:
+        return self._catalog.load_table(schema_of(relation), str(relation.identifier))
+
+
+def on_expired_of(config: Mapping[str, object]) -> str:
+    """The config `on_expired`: what happens when the changes of a source cannot be continued. Raises
+    DbtRuntimeError."""
+    value = str(config.get("on_expired") or ERROR)
+    if value not in (ERROR, FULL_REFRESH):
+        raise DbtRuntimeError(f"Config `on_expired: {value}` is unknown. It is `{ERROR}` or `{FULL_REFRESH}`.")
+    return value
+
+
+def _name(relation: BaseRelation) -> str:
+    return source_name(schema_of(relation), str(relation.identifier))

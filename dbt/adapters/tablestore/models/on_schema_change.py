@@ -1,0 +1,242 @@
+"""The config on_schema_change: how a query's columns differ from its table's, and the changes that adapt the table.
+
+Vocabulary: *source columns* are those of the model's query, *target columns* those of its table. Invariants: columns
+and fields are matched by name, without regard to case, never by position; a renamed one keeps its data, because the
+engine knows it by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from tablestore_engine.schema.casts.old_file_casts import is_implicit, is_lossless
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    ColumnChange,
+    DropColumn,
+    RenameColumn,
+    RetypeColumn,
+)
+from tablestore_engine.schema.types.sql_literals import spark_type
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
+from tablestore_engine.sql.types.types import parse_sql_type
+
+APPEND, SYNC = "append_new_columns", "sync_all_columns"
+
+WIDEN = "widen"
+"""The mode of snapshots: new columns and fields are added, and types change that lose no value."""
+
+
+@dataclass(frozen=True)
+class Rename:
+    """A column or field that gets another name: its path, such as `("s", "old")`, and the new last part of it."""
+
+    path: tuple[str, ...]
+    new: str
+
+    @property
+    def text(self) -> str:
+        return f"{'.'.join(self.path)} to {self.new}"
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """How the columns of a query differ from those of its table. It is false when they do not differ.
+
+    The target columns are those after the renames. Without a query, when on_schema_change is `ignore`, only renames
+    are known.
+    """
+
+    source_columns: tuple[TableStoreColumn, ...]
+    target_columns: tuple[TableStoreColumn, ...]
+    added: tuple[TableStoreColumn, ...]
+    removed: tuple[TableStoreColumn, ...]
+    retyped: tuple[TableStoreColumn, ...]
+    renamed: tuple[Rename, ...] = ()
+
+    @classmethod
+    def between(
+        cls,
+        source: Sequence[TableStoreColumn] | None,
+        target: Sequence[TableStoreColumn],
+        renamed: Sequence[Rename] = (),
+    ) -> SchemaChange:
+        target = _after(target, renamed)
+        source = target if source is None else source
+        old = {one.name.lower(): one for one in target}
+        new = {one.name.lower(): one for one in source}
+        return cls(
+            tuple(source),
+            tuple(target),
+            added=tuple(one for key, one in new.items() if key not in old),
+            removed=tuple(one for key, one in old.items() if key not in new),
+            retyped=tuple(one for key, one in new.items() if key in old and not one.fits_into(old[key])),
+            renamed=tuple(renamed),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.retyped)
+
+    @property
+    def text(self) -> str:
+        """`new columns a, b; missing columns c; changed types d (int, not bigint)`."""
+        old = self._old_types()
+        parts = []
+        if self.added:
+            parts.append(f"new columns {', '.join(one.name for one in self.added)}")
+        if self.removed:
+            parts.append(f"missing columns {', '.join(one.name for one in self.removed)}")
+        if self.retyped:
+            changes = (f"{one.name} ({one.dtype}, not {old[one.name.lower()]})" for one in self.retyped)
+            parts.append(f"changed types {', '.join(changes)}")
+        return "; ".join(parts)
+
+    def done(self, mode: str) -> str:
+        """The changes that a mode makes, for the console: `renamed a to b, added c, dropped d, e is bigint`."""
+        parts = [f"renamed {one.text}" for one in self.renamed]
+        for change in self.column_changes(mode):
+            if isinstance(change, AddColumn):
+                parts.append(f"added {change.name}")
+            elif isinstance(change, DropColumn):
+                parts.append(f"dropped {change.name}")
+            elif isinstance(change, RetypeColumn):
+                parts.append(f"{change.name} is {spark_type(change.type)}")
+        return ", ".join(parts)
+
+    def changes(self, mode: str) -> list[ColumnChange]:
+        """The changes of the table's schema: of names in every mode, else what the mode allows."""
+        return [*(RenameColumn(one.path, one.new) for one in self.renamed), *self.column_changes(mode)]
+
+    def column_changes(self, mode: str) -> list[ColumnChange]:
+        """New, dropped and retyped columns. Fields of structs are part of the types."""
+        if mode not in (APPEND, SYNC, WIDEN):
+            return []
+        old = self._old_types()
+        found: list[ColumnChange] = [AddColumn(one.name, _type(one)) for one in self.added]
+        for one in self.retyped:
+            now, wanted = parse_sql_type(old[one.name.lower()], one.name), _type(one)
+            changed = wanted if mode == SYNC else with_new_fields(now, wanted, widen=mode == WIDEN)
+            if changed != now:
+                found.append(RetypeColumn(one.name, changed))
+        if mode == SYNC:
+            found += [DropColumn(one.name) for one in self.removed]
+        return found
+
+    def _old_types(self) -> dict[str, str]:
+        return {one.name.lower(): one.dtype for one in self.target_columns}
+
+
+def with_new_fields(now: DataType, wanted: DataType, *, widen: bool = False) -> DataType:
+    """A type with the fields that are only in the wanted one, at any depth.
+
+    All else stays; with `widen`, except for types that become larger ones without losing a value.
+    """
+    if isinstance(now, AtomicType) and isinstance(wanted, AtomicType):
+        larger = widen and is_lossless(now, wanted) and is_implicit(now, wanted)
+        return wanted.as_nullable(now.nullable) if larger else now
+    if isinstance(now, ArrayType) and isinstance(wanted, ArrayType):
+        return replace(now, element=with_new_fields(now.element, wanted.element, widen=widen))
+    if isinstance(now, MapType) and isinstance(wanted, MapType):
+        return replace(now, value=with_new_fields(now.value, wanted.value, widen=widen))
+    if isinstance(now, RowType) and isinstance(wanted, RowType):
+        given = {one.name.lower(): one for one in wanted.fields}
+        kept = tuple(
+            replace(one, type=with_new_fields(one.type, given[one.name.lower()].type, widen=widen))
+            if one.name.lower() in given
+            else one
+            for one in now.fields
+        )
+        known = {one.name.lower() for one in now.fields}
+        return replace(now, fields=(*kept, *(one for name, one in given.items() if name not in known)))
+    return now
+
+
+def renames(model: Mapping[str, Any], target: Sequence[TableStoreColumn]) -> tuple[Rename, ...]:
+    """The renames that the `renamed_from` of a model's columns asks for, and that the table has not had yet.
+
+    `renamed_from` is one earlier name, or several, in the config or the meta of a column. A field of a struct is a
+    column `s.new` with `renamed_from: old`, or `s.old`.
+    """
+    found: list[Rename] = []
+    for column in (model.get("columns") or {}).values():
+        path = tuple(str(column["name"]).split("."))
+        for old in _earlier_names(column):
+            rename = Rename((*path[:-1], old.rpartition(".")[2]), path[-1])
+            now = _after(target, found)
+            if _has(now, rename.path) and not _has(now, path):
+                found.append(rename)
+    return tuple(found)
+
+
+def _earlier_names(column: Mapping[str, Any]) -> tuple[str, ...]:
+    config = column.get("config") or {}
+    for holder in (config, config.get("meta") or {}, column.get("meta") or {}, column):
+        given = holder.get("renamed_from")
+        if given:
+            return (given,) if isinstance(given, str) else tuple(str(one) for one in given)
+    return ()
+
+
+def _after(target: Sequence[TableStoreColumn], renamed: Sequence[Rename]) -> list[TableStoreColumn]:
+    """The columns after renames."""
+    columns = list(target)
+    for one in renamed:
+        columns = [_renamed(column, one) for column in columns]
+    return columns
+
+
+def _renamed(column: TableStoreColumn, rename: Rename) -> TableStoreColumn:
+    if column.name.lower() != rename.path[0].lower():
+        return column
+    if len(rename.path) == 1:
+        return TableStoreColumn(rename.new, column.dtype)
+    return TableStoreColumn(column.name, spark_type(_renamed_field(_type(column), rename.path[1:], rename.new)))
+
+
+def _renamed_field(kind: DataType, path: tuple[str, ...], new: str) -> DataType:
+    if isinstance(kind, ArrayType):
+        return replace(kind, element=_renamed_field(kind.element, _inside(path, "element"), new))
+    if isinstance(kind, MapType):
+        return replace(kind, value=_renamed_field(kind.value, _inside(path, "value"), new))
+    if not isinstance(kind, RowType):
+        return kind
+    name = path[0].lower()
+    fields = (
+        one
+        if one.name.lower() != name
+        else replace(one, name=new)
+        if len(path) == 1
+        else replace(one, type=_renamed_field(one.type, path[1:], new))
+        for one in kind.fields
+    )
+    return replace(kind, fields=tuple(fields))
+
+
+def _has(columns: Sequence[TableStoreColumn], path: tuple[str, ...]) -> bool:
+    found = next((one for one in columns if one.name.lower() == path[0].lower()), None)
+    if found is None or len(path) == 1:
+        return found is not None
+    kind = _type(found)
+    for name in path[1:]:
+        if isinstance(kind, ArrayType) and name == "element":
+            kind = kind.element
+        elif isinstance(kind, MapType) and name == "value":
+            kind = kind.value
+        else:
+            fields = kind.fields if isinstance(kind, RowType) else ()
+            inner = next((one.type for one in fields if one.name.lower() == name.lower()), None)
+            if inner is None:
+                return False
+            kind = inner
+    return True
+
+
+def _inside(path: tuple[str, ...], word: str) -> tuple[str, ...]:
+    return path[1:] if path[0] == word else path
+
+
+def _type(column: TableStoreColumn) -> DataType:
+    return parse_sql_type(column.dtype, column.name)

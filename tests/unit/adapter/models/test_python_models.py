@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.tablestore.models.python_models import as_frame
+
+TABLE = pa.table({"id": [1, 2]})
+
+
+class Session:
+    """Gives back what a frame would be made of."""
+
+    def createDataFrame(self, data):
+        return data
+
+
+class Polars:
+    def to_arrow(self):
+        return TABLE
+
+
+class Stream:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("made", [TABLE, TABLE.to_batches()[0], TABLE.to_reader(), Polars(), Stream()])
+def test_whatever_is_arrow_becomes_a_frame(made):
+    assert as_frame(Session(), made, "m").equals(TABLE)
+
+
+def test_a_result_that_is_no_frame_is_refused():
+    with pytest.raises(DbtRuntimeError, match="'m' returned list"):
+        as_frame(Session(), [1], "m")

@@ -1,0 +1,126 @@
+"""Which changes of which snapshots are published, with a topic that is a list."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_table, make_table, reload, schema_of
+
+from tablestore_engine.catalog import log_topics
+from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
+from tablestore_engine.operation.changelog.log_position import note_position, noted_position
+from tablestore_engine.operation.log_store import unpublished_snapshots
+from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
+from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.storage.stores.consumer_store import consumers
+
+KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
+
+
+def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1, 2))
+    table.write(keyed_arrow(1, 2))  # as it was
+    table.write(arrow_rows(table.schema, [{"id": 1, "v": 0}, {"id": 3, "v": 3}], [DELETE, PUT]))
+    compact(table)
+    assert topic.take() == [(1, [("c", 1, 1), ("c", 2, 1)]), (3, [("c", 3, 3), ("d", 1, 1)])]
+    table.write(keyed_arrow(5, 2))
+    assert topic.take()[2:] == [(5, [("c", 2, 5)])]
+    assert noted_position(table.state).snapshot == 5
+    assert publish_log(table.state).snapshots == 0
+
+
+@pytest.mark.parametrize(("keys", "key"), [(["id"], {"id": 1}), ([], None)])
+def test_keys_and_values_have_the_formats_of_the_options(tmp_path, topic, keys, key):
+    formats = {"log.format": "debezium-json", "log.key.format": "json"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, keys, options={**KAFKA, **formats})
+    table.write(keyed_arrow(7, 1))
+    ((sent, value),) = topic.messages
+    assert (sent and json.loads(sent)) == key
+    assert json.loads(value) == {"before": None, "after": {"id": 1, "v": 7}, "op": "c"}
+
+
+def test_a_statement_may_not_be_published(tmp_path, topic):
+    quiet = keyed_table(tmp_path, {**KAFKA, "change-tracking": "false"}, name="quiet")
+    quiet.write(keyed_arrow(1, 1))
+    assert topic.transactions == []
+    table = keyed_table(tmp_path, KAFKA)
+    table.with_options({"change-tracking": "false"}, "statement").write(keyed_arrow(1, 1))
+    table.write(keyed_arrow(2, 2))
+    assert topic.take() == [(2, [("c", 2, 2)])]
+
+
+def test_unpublished_commits_come_first_with_the_next_one(tmp_path, topic, caplog):
+    options = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1", "snapshot.time-retained": "1 ms"}
+    table = keyed_table(tmp_path, {**KAFKA, **options})
+    table.write(keyed_arrow(1, 1))
+    topic.fails = [LogError("no brokers.")]
+    with caplog.at_level(logging.WARNING):
+        for value in (2, 3, 4):  # the second and third do not ask again
+            table.write(keyed_arrow(value, 1))
+    assert len(topic.transactions) == 1
+    assert "its log lacks the changes: no brokers" in caplog.text
+    assert consumers(table.io, table.paths)[CONSUMER] == 1
+    unpublished_snapshots._down_until.clear()
+    table.write(keyed_arrow(5, 1))
+    assert topic.take() == [(number, [("c", 1, number)]) for number in range(1, 6)]
+    assert CONSUMER not in consumers(table.io, table.paths)
+
+
+def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    note = noted_position(table.state)
+    table.write(keyed_arrow(2, 1))
+    note_position(table.state, note)
+    assert publish_log(table.state).snapshots == 0
+    assert noted_position(table.state).snapshot == 2, "it is noted now"
+    table.write(keyed_arrow(3, 1))
+    assert [snapshot for snapshot, _ in topic.transactions] == [1, 2, 3]
+
+
+def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch):
+    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    table = keyed_table(tmp_path, KAFKA)
+    topic.fails = [LogFencedError("fenced"), LogFencedError("fenced")]
+    table.write(keyed_arrow(1, 1))
+    assert topic.take() == [(1, [("c", 1, 1)])]
+
+
+def test_a_table_may_want_an_error(tmp_path, topic):
+    table = keyed_table(tmp_path, {**KAFKA, "log.on-failure": "fail"})
+    topic.fails = [LogError("no brokers.")]
+    with pytest.raises(LogBehindError, match=r"committed to table default\.t, but not published: no brokers"):
+        table.write(keyed_arrow(1, 1))
+    table.write(keyed_arrow(2, 2))
+    assert [snapshot for snapshot, _ in topic.transactions] == [1, 2]
+
+
+def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1, 2))
+    wanted = schema_of({"id": "INT", "name": "STRING"}, ["id"], options=KAFKA)
+    with log_topics.replaced_log(table.state, wanted) as schema:
+        replace_empty(table.state, schema)
+    reload(table).write(arrow_rows(reload(table).schema, [{"id": 1, "name": "x"}]))
+    assert topic.take()[1:] == [(2, [("d", 1, 1), ("d", 2, 1)]), (3, [("c", 1, "x")])]
+    assert reload(table).options.log_kafka_topic == "default.t"
+
+
+def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    topic.sent_for += [9, None]
+    topic.publishers.clear()
+    table.write(keyed_arrow(2, 2))
+    with pytest.raises(LogError, match=r"snapshot 9, which table default\.t does not have.*restart => true"):
+        publish_log(table.state)
+
+
+def test_the_bucket_number_of_a_logged_table_is_fixed(tmp_path, topic):
+    table = make_table(tmp_path, {"id": "INT"}, ["id"], options={**KAFKA, "bucket": "2"})
+    with pytest.raises(Exception, match="number of buckets of a table with a log"):
+        table.alter(SetOption("bucket", "4"))
