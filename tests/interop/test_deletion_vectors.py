@@ -64,9 +64,9 @@ def test_they_read_ours(catalog, paimon, name):
     put(range(10_000))
     for step in range(3):
         put(range(step, 10_500, 97), f"s{step}-")
-        gone = _rows(range(step, 10_500, 301))
-        table.delete(gone)
-        for one in gone:
+        removed = _rows(range(step, 10_500, 301))
+        table.delete(removed)
+        for one in removed:
             state.pop(one["id"], None)
         agree()
     kept, snapshot = dict(state), table.table.latest_snapshot().id

@@ -126,9 +126,9 @@ def _both_write(java, table, more, everything_agrees):
         more.overwrite(put(range(step, 150, 13), f"java{step}-", step))
         java.ask("copy", table.table.path, more.table.path)
         everything_agrees(table)
-        gone = _rows(range(step, 150, 17), "gone")
-        table.delete(gone)
-        for one in gone:
+        removed = _rows(range(step, 150, 17), "late")
+        table.delete(removed)
+        for one in removed:
             state.pop(one["id"], None)
         own = everything_agrees(table)
         assert own.sort_by("id").to_pylist() == [state[i] for i in sorted(state)]

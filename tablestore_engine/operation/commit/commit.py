@@ -291,8 +291,8 @@ class Committer:
         """The index manifest after a change: the previous one if the content is the same."""
         name = latest.index_manifest if latest else None
         index = change.index or IndexChange()
-        touched = index.added or index.restores is not None or index.vectors
-        if not touched and (name is None or change.kind != "OVERWRITE"):
+        changes_index = index.added or index.restores is not None or index.vectors
+        if not changes_index and (name is None or change.kind != "OVERWRITE"):
             return name
         before = index_entries(self.manifests, latest)
         if index.restores is not None:

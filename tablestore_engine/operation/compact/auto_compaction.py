@@ -192,7 +192,7 @@ def _commit_what_fits(
             return publish_change(state, Change("COMPACT", done.added, done.removed, index=index), intent).snapshot
         except ConflictError:
             if index is not None:
-                raise  # what fits depends on more than files; the caller begins again
+                raise  # more than files decides what fits; the caller begins again
             latest = state.snapshots.latest()
             left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)
             if not left.removed or len(left.removed) == len(done.removed):

@@ -111,7 +111,7 @@ def positions_of_keys(io: FileIO, file: StoredFile, current: TableSchema, keys: 
     """The positions of the rows whose columns have values of the keys, deleted or not. Raises as `read_batches`."""
     columns = FileColumns(keys.names)
     sought = _targets(file.schema, current, columns)
-    floats = any(has_root(one.type, ("FLOAT", "DOUBLE")) for one in sought)  # NaN has no place in bounds of pages
+    floats = any(has_root(one.type, ("FLOAT", "DOUBLE")) for one in sought)  # bounds of pages do not include NaN
     if not floats and format_of(file.path) == "parquet" and all(one.is_stored for one in sought):
         values, positions_in = _sought(sought, keys)
         with read_errors(file.path), io.open_input(file.path) as handle:

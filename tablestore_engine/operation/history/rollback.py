@@ -83,11 +83,11 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
         same_rows = {entry.identifier for entry in wanted} == alive and _vectors(index) == _vectors(index_now)
         if schema is state.schema and same_rows:
             return None
-        gone = [e for e in wanted if e.identifier not in alive]
-        copies = _copies(target, gone)
+        replaced = [e for e in wanted if e.identifier not in alive]
+        copies = _copies(target, replaced)
         stays = [e for e in wanted if e.identifier in alive]
         there = set() if anew else {e.file_name for e in index_now}
-        names = {old.file.file_name: new.file.file_name for old, new in zip(gone, copies, strict=True)}
+        names = {old.file.file_name: new.file.file_name for old, new in zip(replaced, copies, strict=True)}
         vectors = _restored_vectors(target, past, to, names)
         change = Change(
             "OVERWRITE",
