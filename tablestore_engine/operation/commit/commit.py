@@ -152,7 +152,8 @@ class Committer:
         if change.guard is not None:
             change.guard()
         self._check_schema(latest, change, new_schema)
-        check_consumed(self.state.name, latest, change.consumed)
+        adds_rows = change.kind == "APPEND" and keeps_rows(self.state.schemas, latest, self.schema)
+        check_consumed(self.state.name, latest, change.consumed, adds_rows=adds_rows and not change.restarts)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         with made_changelog(change, latest, entries) as changelog:

@@ -28,7 +28,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
-from tablestore_engine.operation.commit.consumed_positions import carried
+from tablestore_engine.operation.commit.consumed_positions import Consumed, carried
 from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,
@@ -53,10 +53,11 @@ ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id o
 _CHUNK = 8 << 20
 
 
-def roll_back(state: TableState, to: Snapshot) -> Committed | None:
+def roll_back(state: TableState, to: Snapshot, consumed: tuple[Consumed, ...] = ()) -> Committed | None:
     """Restore the rows of a snapshot or tag. Returns the commit, None when the table has these rows already.
 
-    The columns are the current ones; if the table was replaced in between, those of the snapshot.
+    The columns are the current ones; if the table was replaced in between, those of the snapshot. `consumed` is what
+    the commit says besides.
 
     Raises:
         SnapshotNotFound: the snapshot expired meanwhile.
@@ -100,7 +101,7 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
         return publish_change(
             state,
             change,
-            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity),
+            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity, consumed=consumed),
             schema,
         )
     except CommitOutcomeUnknownError:

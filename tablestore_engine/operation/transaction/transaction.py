@@ -26,6 +26,7 @@ from tablestore_engine.operation.changelog.early_log import send_before_commit
 from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.consumed_positions import concerning
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
 from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.operation.files.index_files import index_entries
@@ -118,7 +119,7 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         added=tuple(result.entries),
         index=index_change(job, result),
         changelog=changelog,
-        consumed=job.intent.consumed,
+        consumed=concerning(state.name, job.intent.consumed),
     )
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
@@ -157,7 +158,7 @@ def publish_change(
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
-    change = replace(change, consumed=intent.consumed)
+    change = replace(change, consumed=concerning(state.name, intent.consumed))
     return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 
