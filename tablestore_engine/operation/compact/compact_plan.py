@@ -14,8 +14,8 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
     pick_unmerged,
     unit_of,
 )
-from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
-from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
+from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
@@ -128,9 +128,10 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
     """Small files are rewritten together once there are enough of them."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
+        if full:
+            return pick_whole_multiset(bucket.files)
         return pick_multiset(
             bucket.files,
-            full=full,
             target_file_size=options.target_file_size,
             min_file_num=options.compaction_min_file_num,
             max_size_amplification_percent=options.max_size_amplification_percent,
@@ -138,10 +139,13 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             target_row_num=options.target_file_row_num,
         )
     enough = 2 if options.force_compact else options.compaction_min_file_num
-    limits = options.target_file_size, enough
-    chosen = pick_small(bucket.files, *limits, full=full, target_row_num=options.target_file_row_num)
-    if full and options.force_rewrite_all_files:
+    size, rows = options.target_file_size, options.target_file_row_num
+    if not full:
+        chosen = pick_small(bucket.files, size, enough, target_row_num=rows)
+    elif options.force_rewrite_all_files:
         chosen = list(bucket.files)
+    else:
+        chosen = pick_all_small(bucket.files, size, rows)
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
