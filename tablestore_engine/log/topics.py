@@ -110,6 +110,14 @@ def cluster_of(log: LogSettings) -> str:
         return admin(log).list_topics(log.topic, timeout=SECONDS).cluster_id or ""
 
 
+def topic_id_of(log: LogSettings) -> str:
+    """The id of a topic, which no other one of its name has; empty where the brokers give none. Raises LogError."""
+    with log_errors(log, f"Topic '{log.topic}' was not found"):
+        wanted = kafka().TopicCollection([log.topic])
+        found = admin(log).describe_topics(wanted, request_timeout=SECONDS)[log.topic].result(SECONDS)
+    return str(found.topic_id or "")
+
+
 def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
     """The offset after the last message of each partition, or after the last committed one."""
     return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=committed)
