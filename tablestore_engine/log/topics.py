@@ -111,11 +111,16 @@ def cluster_of(log: LogSettings) -> str:
 
 
 def topic_id_of(log: LogSettings) -> str:
-    """The id of a topic, which no other one of its name has; empty where the brokers give none. Raises LogError."""
-    with log_errors(log, f"Topic '{log.topic}' was not found"):
-        wanted = kafka().TopicCollection([log.topic])
-        found = admin(log).describe_topics(wanted, request_timeout=SECONDS)[log.topic].result(SECONDS)
-    return str(found.topic_id or "")
+    """The id of a topic, which no other one of its name has; empty when there is no such topic. Raises LogError."""
+    wanted = kafka().TopicCollection([log.topic])
+    try:
+        with log_errors(log, f"Topic '{log.topic}' was not found"):
+            found = admin(log).describe_topics(wanted, request_timeout=SECONDS)[log.topic].result(SECONDS)
+    except LogError as error:
+        if error.code not in _UNKNOWN:
+            raise
+        return ""
+    return str(found.topic_id)
 
 
 def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
