@@ -42,9 +42,9 @@ class _Layer:
             same = self.live[at] & _equal(self.rows.select(keys.column_names).take(at), keys.take(asked))
             wanted.append(asked[same])
             found.append(at[same])
-        places = np.concatenate(found)
-        self.live[places] = False
-        return np.concatenate(wanted), places
+        positions = np.concatenate(found)
+        self.live[positions] = False
+        return np.concatenate(wanted), positions
 
 
 class HeldRows:

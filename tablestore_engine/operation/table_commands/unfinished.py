@@ -2,7 +2,7 @@
 
 A *build* begins with a commit without rows that sets the unfinished mark; its writes carry the mark on, and each fails
 when the mark is another build's. The last commit, again without rows, removes the mark and says which changes of other
-tables were used. A process that dies in between leaves the mark, and whoever builds the table next restores the rows
+tables were used. A process that dies in between leaves the mark, and the next build of the table restores the rows
 of the first commit before it reads up to where they were computed. So rows and position always fit, whichever of the
 statements ran.
 
@@ -41,20 +41,20 @@ class Build:
     name: str
 
     def begins(self) -> Consumed:
-        """What the first commit says: no other build is unfinished."""
+        """The mark of the first commit: no other build is unfinished."""
         return Consumed(self.table, NO_MARK, Position(_BEGUN, self.name), marks=True)
 
     def replaces(self) -> Consumed:
-        """What a write says that makes the table anew, from which the build goes on."""
+        """The mark of a write that makes the table anew, from which the build goes on."""
         return Consumed(self.table, None, Position(_ANEW, self.name), marks=True)
 
     def goes_on(self, *, anew: bool) -> Consumed:
-        """What each further write says."""
+        """The mark of each further write."""
         mark = Position(_ANEW if anew else _BEGUN, self.name)
         return Consumed(self.table, mark, mark, marks=True)
 
     def ends(self, *, anew: bool) -> Consumed:
-        """What the last commit says."""
+        """The end of the mark, in the last commit."""
         return Consumed(self.table, Position(_ANEW if anew else _BEGUN, self.name), NO_MARK, marks=True)
 
     def identity(self, step: str) -> CommitIdentity:

@@ -29,7 +29,7 @@ _NOT_MAIN = "step"
 
 @dataclass
 class ModelSteps:
-    """What a model has written to its table, `schema.name`, in this run.
+    """The writes of a model to its table, `schema.name`, in this run.
 
     Attributes:
         catalog: where the table is.
@@ -63,7 +63,7 @@ class ModelSteps:
         self.begun = True
 
     def mark(self, *, anew: bool) -> Consumed:
-        """What a write of the build says."""
+        """The mark that a write of the build has."""
         from tablestore_engine.operation.table_commands.unfinished import Build
 
         build = Build(".".join(self.table), self.build)
