@@ -75,45 +75,6 @@ def test_changes_lead_from_state_to_state(engine, producer, steps, shape, random
         _between(table, random, recorded=producer == "lookup")
 
 
-@pytest.mark.parametrize("producer", ["none", "lookup", "full-compaction"])
-@FEWER
-@given(steps=_STEPS, random=st.randoms(use_true_random=False))
-def test_keys_that_move_to_other_partitions(producer, steps, random):
-    """A key across partitions that comes with another one is deleted where it was, by the same commit."""
-    columns, more = {"p": "INT", "id": "INT", "v": "INT"}, {"changelog-producer": producer, "bucket": "-1"}
-    with scratch_directory("changelog-") as directory:
-        table = make_table(directory, columns, ["id"], ["p"], {**more, "num-sorted-run.compaction-trigger": "2"})
-        held = {}
-        for verb, rows in steps:
-            if verb == "write":
-                _write_routed(table, held, [({name: row[name] for name in columns}, kind) for row, kind in rows])
-                assert comparable(read(table)) == comparable(list(held.values()))
-            elif verb == "newest":
-                compact_newest(table, 2)
-            else:
-                compact(table, full=verb == "full")
-        if producer == "full-compaction":
-            compact(table)
-        if producer != "none":
-            _replay(table, each=producer == "lookup")
-        _between(table, random, recorded=producer == "lookup")
-
-
-def _write_routed(table, held, rows):
-    """Write the last row of each key, and a delete in the partition that it leaves, as Spark's writers route them."""
-    routed = []
-    for row, kind in {row["id"]: (row, kind) for row, kind in rows}.values():
-        before = held.pop(row["id"], None)
-        if kind % 4 == 3:
-            routed += [(before, 3)] if before else []
-            continue
-        if before is not None and before["p"] != row["p"]:
-            routed.append((before, 3))
-        routed.append((row, 0))
-        held[row["id"]] = row
-    write(table, [row for row, _ in routed], [kind for _, kind in routed])
-
-
 def _between(table, random, *, recorded):
     """The changes of a random range lead from its first state to its last; each change of the changelog is in it."""
     ids = [0, *(one.id for one in table.snapshots())]
