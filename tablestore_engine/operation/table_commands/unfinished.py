@@ -2,8 +2,8 @@
 
 A *build* begins with a commit without rows that sets the unfinished mark; its writes carry the mark on, and each fails
 when the mark is another build's. The last commit, again without rows, removes the mark and says which changes of other
-tables were used. A process that dies in between leaves the mark, and the next build of the table restores the rows
-of the first commit before it reads up to where they were computed. So rows and position always fit, whichever of the
+tables were used. A process that dies in between leaves the mark, and the next build of the table restores the rows of
+the first commit before it reads up to where they were computed. So rows and position always fit, whichever of the
 statements ran.
 
 The alternatives: a position that comes with the first write loses the rows of the others, one that comes with the last
@@ -41,20 +41,20 @@ class Build:
     name: str
 
     def begins(self) -> Consumed:
-        """The mark of the first commit: no other build is unfinished."""
+        """The message of the first commit: no other build is unfinished."""
         return Consumed(self.table, NO_MARK, Position(_BEGUN, self.name), marks=True)
 
     def replaces(self) -> Consumed:
-        """The mark of a write that makes the table anew, from which the build goes on."""
+        """The message of a write that makes the table anew, from which the build goes on."""
         return Consumed(self.table, None, Position(_ANEW, self.name), marks=True)
 
     def goes_on(self, *, anew: bool) -> Consumed:
-        """The mark of each further write."""
+        """The message of each further write."""
         mark = Position(_ANEW if anew else _BEGUN, self.name)
         return Consumed(self.table, mark, mark, marks=True)
 
     def ends(self, *, anew: bool) -> Consumed:
-        """The end of the mark, in the last commit."""
+        """The message of the last commit."""
         return Consumed(self.table, Position(_ANEW if anew else _BEGUN, self.name), NO_MARK, marks=True)
 
     def identity(self, step: str) -> CommitIdentity:

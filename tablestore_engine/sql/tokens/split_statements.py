@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tablestore_engine.sql.tokens.lexer import END, Token, behind, tokenize
+from tablestore_engine.sql.tokens.lexer import END, Token, behind, tokenize, top_level
 
 TRANSACTION_WORDS: Final = frozenset(["BEGIN", "START", "COMMIT", "ROLLBACK", "END"])
 _TRANSACTION_REST: Final = frozenset(["TRANSACTION", "WORK", "READ", "ONLY", "WRITE"])
@@ -52,36 +52,47 @@ def is_script(tokens: Sequence[Token], i: int = 0) -> bool:
 
 def _slices(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, Token | None]]:
     """Start and end of each statement in characters, and its first token."""
-    start, i = 0, 0
-    while i < len(tokens):
-        first = tokens[i] if tokens[i].kind != END and tokens[i].key != ";" else None
-        i = _behind_statement(tokens, i)
-        yield start, tokens[i].start, first
-        start, i = tokens[i].end, i + 1
+    tokens = _with_blocks(tokens)
+    start, first = 0, None
+    for i in top_level(tokens, 0, len(tokens)):
+        token = tokens[i]
+        if token.kind == END or token.key == ";":
+            yield start, token.start, first
+            start, first = token.end, None
+        else:
+            first = first or token
 
 
-def _behind_statement(tokens: Sequence[Token], i: int) -> int:
-    """The index of the semicolon after the statement that begins at ``i``, or of the end."""
-    first, body = i, _body_of_code(tokens, i)
-    depth = 0
-    while tokens[i].kind != END:
+def _with_blocks(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens, in which BEGIN and END of a block are partners, as parentheses are.
+
+    The last token of the text is the partner of a BEGIN without END.
+    """
+    if not any(token.key == "BEGIN" for token in tokens):
+        return tokens
+    paired, last = list(tokens), len(tokens) - 2
+    opened: list[int] = []
+    first, body = 0, _body_of_code(tokens, 0)
+    for i in top_level(tokens, 0, len(tokens) - 1):
         key, before = tokens[i].key, tokens[i - 1].key if i > first else ""
-        if key == ";" and not depth:
-            break
-        if key == "HANDLER" and depth:
+        if key == ";" and not opened:
+            first, body = i + 1, _body_of_code(tokens, i + 1)
+        elif key == "HANDLER" and opened:
             body = _body_of_handler(tokens, i)
-        elif key == "BEGIN" and (i == body or _opens_block(tokens, i, first, before, depth)):
-            depth += 1
-        elif key == "END" and depth and before in (";", "BEGIN", "ATOMIC") and _next(tokens, i) not in _BLOCKS:
-            depth -= 1
-        i = behind(tokens, i)
-    return i
+        elif key == "BEGIN" and (i == body or _opens_block(tokens, i, first, before, inside=bool(opened))):
+            opened.append(i)
+        elif key == "END" and opened and before in (";", "BEGIN", "ATOMIC") and _next(tokens, i) not in _BLOCKS:
+            begin = opened.pop()
+            paired[begin] = paired[begin]._replace(partner=i)
+    for begin in opened:
+        paired[begin] = paired[begin]._replace(partner=last)
+    return paired
 
 
-def _opens_block(tokens: Sequence[Token], i: int, first: int, before: str, depth: int) -> bool:
+def _opens_block(tokens: Sequence[Token], i: int, first: int, before: str, *, inside: bool) -> bool:
     if i == first:
         return is_script(tokens, i)
-    return depth > 0 and before in (";", *_BEFORE_BLOCK)
+    return inside and before in (";", *_BEFORE_BLOCK)
 
 
 def _next(tokens: Sequence[Token], i: int) -> str:

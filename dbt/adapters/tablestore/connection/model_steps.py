@@ -63,7 +63,7 @@ class ModelSteps:
         self.begun = True
 
     def mark(self, *, anew: bool) -> Consumed:
-        """The mark that a write of the build has."""
+        """The message of a write of the build."""
         from tablestore_engine.operation.table_commands.unfinished import Build
 
         build = Build(".".join(self.table), self.build)

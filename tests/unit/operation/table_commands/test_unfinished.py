@@ -72,7 +72,7 @@ def test_the_position_comes_with_the_end(table):
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_what_was_not_finished_is_undone(table, steps):
+def test_unfinished_writes_are_undone(table, steps):
     begun(table, steps=steps)
     compact(table)
     reload(table).expire_snapshots(Retention(1, 1, 0, 1_000))

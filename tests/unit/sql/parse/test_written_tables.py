@@ -27,5 +27,5 @@ T = Written(TableName("s", "t"))
         ("call sys.rollback(table => 's.t', version => 1)", (Written(None),)),
     ],
 )
-def test_what_is_written(text, found):
+def test_written_tables_are_found(text, found):
     assert written_tables(text) == found
