@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
@@ -26,6 +26,11 @@ from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.options import CommitOptions
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 _numbers = itertools.count(1)
 
@@ -36,6 +41,7 @@ class ChangeMethods(SchemaMethods):
     _changes: ModelChanges | None
     _topics: ModelTopics | None
     _warned: dict[str, object]
+    _rebuilds: dict[tuple[str, str, str], bool]
 
     @property
     def _model_changes(self) -> ModelChanges:
@@ -103,7 +109,7 @@ class ChangeMethods(SchemaMethods):
                 self._note_steps(model, this)
                 view, rows = self._model_topics.take(name, topic, positions)
                 with handle.work("create temporary view") as store:
-                    store.spark.createDataFrame(rows).createOrReplaceTempView(view)
+                    _frame_of(store.spark, rows, topic).createOrReplaceTempView(view)
         return f"(select * from {view})"
 
     def _note_steps(self, model: Mapping[str, Any], this: BaseRelation) -> None:
@@ -123,8 +129,9 @@ class ChangeMethods(SchemaMethods):
 
     def _topic_at(self, source: BaseRelation, model: Mapping[str, Any]) -> KafkaTopic:
         """The topic that a source of a model is. Raises DbtRuntimeError."""
+        wanted = getattr(source, "source_id", None)
         for node in self._sources_of(model):
-            if (node.schema, node.identifier) == (source.schema, source.identifier):
+            if wanted is not None and node.unique_id == wanted:
                 return topic_of(node.to_dict(omit_none=True))
         raise DbtRuntimeError(
             f"`kafka_changes({source.render()})` in {model.get('unique_id')}: it is no source of the model. Write"
@@ -145,8 +152,16 @@ class ChangeMethods(SchemaMethods):
     def tablestore_rebuilds(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         """Whether an incremental model is built anew, because changes that it needs are lost.
 
-        Raises DbtRuntimeError where its config `on_expired` does not allow that.
+        Decided once in a dbt command: the model's query and the way in which it is built belong together, whatever
+        expires, or another run does, in between. Raises DbtRuntimeError where its config `on_expired` does not allow
+        it.
         """
+        run = (get_invocation_id(), str(model["unique_id"]), this.render())
+        if run not in self._rebuilds:
+            self._rebuilds[run] = self._must_rebuild(this, model)
+        return self._rebuilds[run]
+
+    def _must_rebuild(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         if self._was_materialized_view(this, model):
             return True
         if not CHANGES.search(str(model.get("raw_code", ""))):
@@ -191,6 +206,16 @@ class ChangeMethods(SchemaMethods):
         from dbt_common.events.functions import warn_or_error
 
         warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
+
+
+def _frame_of(spark: SparkSession, rows: pa.Table, topic: KafkaTopic) -> DataFrame:
+    """The rows of messages, with the types of the source's columns: Spark's own reading of Arrow moves times without a
+    zone that the session's zone skips, and knows neither TIME nor VARIANT."""
+    from tablestore_engine.schema.types.types import DataField, parse_type
+    from tablestore_engine.spark.read.lookup_rows import frame_of_fields
+
+    kind = DataField(len(topic.columns), ROW_KIND, parse_type("STRING"))
+    return frame_of_fields(spark, rows, (kind, *topic.fields()))
 
 
 def _new_user(options: Mapping[str, str]) -> str:

@@ -38,7 +38,7 @@ from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
@@ -270,7 +270,7 @@ class MacroMethods(ChangeMethods):
         step = view_step(schema, TableLayout.of(model), query, same_columns=True)
         if step.name == REPLACE:
             return step
-        found = [(one.name, one.dtype) for one in self.get_column_schema_from_query(query)]
+        found = [(one.name, stored_dtype(one.dtype)) for one in self.get_column_schema_from_query(query)]
         has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
         return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
 

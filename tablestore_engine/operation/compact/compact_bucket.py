@@ -25,6 +25,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -48,7 +49,7 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     try:
         return _merge_keyed(task, task_name)
     except ExecutionError:
-        if not task.rest:
+        if not (task.rest and task.target.schema.merge_engine.may_outgrow):
             raise
     return _merge_keyed(task.of_bucket(), f"{task_name}b")
 
@@ -78,10 +79,12 @@ def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
 
 
 def _can_upgrade(task: CompactTask, section: Section) -> bool:
-    """One big file that overlaps nothing and holds no delete that this compaction must drop."""
+    """One big file that overlaps nothing and holds no delete, nor a deleted row, that this compaction must drop."""
     if len(section.files) != 1:
         return False
     file = section.files[0]
+    if file.file_name in task.deletions:
+        return False
     settles = task.target.schema.merge_engine.settles_retractions
     if (task.drop_deletes or settles) and file.delete_row_count != 0:
         return False
@@ -174,6 +177,7 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
             target.schema,
             columns,
             sizes,
+            positions_in(target.io, task.deletions, f.file_name),
         )
         for f in files
     )

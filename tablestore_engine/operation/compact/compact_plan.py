@@ -12,6 +12,7 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
     pick,
     pick_full,
     pick_unmerged,
+    unit_of,
 )
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
@@ -90,14 +91,16 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
         total_buckets=bucket.total_buckets,
         files=files,
         output_level=unit.output_level,
-        drop_deletes=unit.drop_deletes,
+        # The rows that a delete removes are marked in the other files, so nothing is left for it to hide.
+        drop_deletes=unit.drop_deletes or target.schema.reads_files_alone,
         rest=rest,
+        deletions=bucket.deletions,
     )
 
 
 def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
     """The other live files of a bucket that a task must know; see `CompactTask.rest`."""
-    if not schema.merge_engine.may_outgrow:
+    if not (schema.merge_engine.may_outgrow or schema.reads_files_alone):
         return ()
     chosen = {f.file_name for f in merged}
     return tuple(f for f in live if f.file_name not in chosen)
@@ -110,8 +113,13 @@ def _keyed_unit(
     options = universal_options(schema)
     # The trigger may have been lowered, and the number of levels with it: files stay where they are.
     options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
+    if full and bucket.deletions and runs:
+        return unit_of(runs, len(runs), options)
     if full:
         return pick_full(runs, options)
+    if schema.reads_files_alone:
+        # Readers leave level 0 out.
+        return pick(runs, options, now_millis) or pick_unmerged(runs, options, 1)
     least = 1 if schema.core_options.force_compact else 2
     return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from tablestore_engine.errors import ConflictError, SnapshotNotFound
+from tablestore_engine.errors import ConflictError, OptionError, SnapshotNotFound
 from tablestore_engine.metadata.compaction_plan import (
     CompactionPlan,
     Outcome,
@@ -49,7 +49,15 @@ def schedule(
             every bucket one run.
         now_millis: the time now.
         chosen: only these partitions.
+
+    Raises:
+        OptionError: the table has deletion vectors.
     """
+    if state.schema.reads_files_alone:
+        raise OptionError(
+            f"Compactions of table {state.name} are not scheduled: it has deletion vectors.",
+            hint="Writes compact it, and ALTER TABLE … COMPACT does.",
+        )
     latest = state.snapshots.latest()
     if latest is None:
         return None

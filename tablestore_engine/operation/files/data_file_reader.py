@@ -6,13 +6,13 @@ added later reads null, one that was renamed is found under its old name, one wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.metadata.bitmaps.roaring import Positions
+from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
 from tablestore_engine.operation.files.cast_old_columns import evolved
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
-from tablestore_engine.operation.pages.page_lookup import look_up
+from tablestore_engine.operation.pages.page_lookup import find_positions, look_up
 from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -99,18 +99,43 @@ def read_rows_of_keys(
             wanted_rows = keys.positions_in(pa.Table.from_batches([batch]))
             yield batch.select([one.name for one in targets]).take(pa.array(wanted_rows))
         return
-    by = {one.source.name: one for one in sought if one.source}
-
-    def positions_in(rows: pa.Table) -> Longs:
-        named = {one.name: rows.column(name).cast(one.arrow) for name, one in by.items()}
-        return keys.positions_in(pa.table(named))
-
-    values = {name: keys.distinct[one.name] for name, one in by.items()}
+    values, positions_in = _sought(sought, keys)
     stored = sorted({one.source.name for one in targets if one.source})
     with read_errors(file.path), io.open_input(file.path) as handle:
         for positions, batch in look_up(handle, file.path, values, positions_in, stored):
             kept = None if deleted is None else ~np.isin(positions, deleted)
             yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
+
+
+def positions_of_keys(io: FileIO, file: StoredFile, current: TableSchema, keys: RowKeys) -> Positions:
+    """The positions of the rows whose columns have values of the keys, deleted or not. Raises as `read_batches`."""
+    columns = FileColumns(keys.names)
+    sought = _targets(file.schema, current, columns)
+    floats = any(has_root(one.type, ("FLOAT", "DOUBLE")) for one in sought)  # bounds of pages do not include NaN
+    if not floats and format_of(file.path) == "parquet" and all(one.is_stored for one in sought):
+        values, positions_in = _sought(sought, keys)
+        with read_errors(file.path), io.open_input(file.path) as handle:
+            return _joined(find_positions(handle, file.path, values, positions_in))
+    found, begin = [], 0
+    for batch in read_batches(io, file, current, columns):
+        found.append(begin + keys.positions_in(pa.Table.from_batches([batch])))
+        begin += batch.num_rows
+    return _joined(found)
+
+
+def _joined(parts: Iterable[Longs]) -> Positions:
+    return np.concatenate([NO_POSITIONS, *parts])
+
+
+def _sought(targets: Sequence[_Target], keys: RowKeys) -> tuple[dict[str, pa.Array], Callable[[pa.Table], Longs]]:
+    """The values of keys by the columns of a file that hold them, and what finds the keys in rows of these columns."""
+    by = {one.source.name: one for one in targets if one.source}
+
+    def positions_in(rows: pa.Table) -> Longs:
+        named = {one.name: rows.column(name).cast(one.arrow) for name, one in by.items()}
+        return keys.positions_in(pa.table(named))
+
+    return {name: keys.distinct[one.name] for name, one in by.items()}, positions_in
 
 
 def _targets(own: TableSchema, current: TableSchema, columns: FileColumns) -> list[_Target]:

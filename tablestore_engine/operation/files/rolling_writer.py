@@ -30,6 +30,7 @@ from tablestore_engine.operation.formats.batch_size import slices_within
 from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout
 from tablestore_engine.operation.statistics.column_stats import UNKNOWN, ColumnStats
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system_columns import COUNT, KEY_PREFIX, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds, refuse_variants
@@ -65,6 +66,7 @@ def write_target(
 ) -> WriteTarget:
     """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
     state.options.refuse_unsupported(for_write=True)
+    check_vectors_written(state.schema)
     return WriteTarget(state.io, state.paths, state.schema, new_id(), now_millis())
 
 

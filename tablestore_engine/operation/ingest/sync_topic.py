@@ -16,7 +16,8 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.log.decode_changes import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.log.topic_reader import read_between
-from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
+from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets, topic_id_of
+from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
@@ -25,6 +26,8 @@ from tablestore_engine.operation.ingest.source import (
     consumed,
     consumed_offsets,
     first_to_take,
+    refuse_lost,
+    why_another_topic,
 )
 from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.operation.table_commands.alter_table import alter_table
@@ -77,8 +80,10 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
         ConsumedElsewhereError: another process took messages of this topic into this table meanwhile.
     """
     _check(state, source, rules)
-    source = replace(source, cluster=cluster_of(source.log))
-    before = consumed_offsets(source, state.snapshots.latest())
+    source = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
+    latest = state.snapshots.latest()
+    before = consumed_offsets(source, latest)
+    refuse_lost(source, why_another_topic(source, positions_of(latest)))
     ends = end_offsets(source.log, committed=True)
     starts = first_to_take(source, before, first_offsets(source.log), ends, rules.start)
     done = _Sync(state, source, rules, before)

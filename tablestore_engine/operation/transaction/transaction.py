@@ -131,7 +131,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         _remove_if_sent_before(state, job, result, snapshot)
     if changelog is None and result.changelog:
         remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite records no changes
-    added = result.entries if change.kind == "APPEND" else []
+    # The files of an overwrite are one run in each bucket, unless readers leave them out until they are merged.
+    added = result.entries if change.kind == "APPEND" or schema.reads_files_alone else []
     stored = replace(state, evolving=False) if state.evolving else state
     return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
 

@@ -28,6 +28,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 
@@ -88,6 +89,8 @@ def apply_changes(
         options=draft.options, comment=comment, time_millis=time_millis, replaces=None, base=None,
     )  # fmt: skip
     changed = with_partition_keys(schema, changed, draft.partition_keys, has_data)
+    if new_options:
+        check_vectors_written(changed)
     return replace(with_primary_key(changed, key, 1, schema.id, time_millis), replaces=None) if key else changed
 
 

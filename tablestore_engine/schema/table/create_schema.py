@@ -12,6 +12,7 @@ from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.system_columns import is_system_name
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
@@ -75,7 +76,9 @@ def create_schema(
         refuse_variants(one.name, one.type, parsed.file_format)
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
     indexed_columns(parsed, fields)
-    return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
+    created = TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
+    check_vectors_written(created)
+    return created
 
 
 def with_defaults(fields: Sequence[DataField], defaults: Mapping[str, str | None]) -> list[DataField]:
