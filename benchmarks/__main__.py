@@ -15,7 +15,7 @@ from benchmarks.report import print_report, write_report
 from benchmarks.row_level import RowLevelBenchmark
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
-from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.read import merge_source_bounds
 from tablestore_engine.spark.session.session import SessionConfig, start_session
 
 
@@ -80,7 +80,7 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
 
 
 def _row_level(report: Report, store: TableStore, work: Path, tables: list[TableBenchmark]) -> None:
-    source_bounds.LARGE_FILES = 0  # the small form has small tables
+    merge_source_bounds.LARGE_FILES = 0  # the small form has small tables
     found = [RowLevelBenchmark(store, work, one.name, one.source, one.label).run(report) for one in tables]
     for what in found[0] if len(found) > 1 else ():
         bar = 1.2 if "star" in what else 1.5

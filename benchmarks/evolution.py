@@ -15,11 +15,11 @@ from pathlib import Path
 from benchmarks.measure import Report
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table

@@ -14,9 +14,9 @@ from collections.abc import Callable
 import fastavro
 
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests import avro
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, encode_entries
+from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, encode_entries
 from tablestore_engine.schema.types.types import parse_type
 
 ENTRIES, ROUNDS, COLUMNS = 10_000, 12, 8
@@ -42,7 +42,7 @@ def _least(run: Callable[[], object]) -> float:
 
 
 def _write_by_fastavro(records: list[dict[str, object]], codec: str) -> None:
-    fastavro.writer(io.BytesIO(), avro.SCHEMAS["manifest_entry"], records, codec=codec, sync_interval=1 << 30)
+    fastavro.writer(io.BytesIO(), avro_container.SCHEMAS["manifest_entry"], records, codec=codec, sync_interval=1 << 30)
 
 
 def main() -> None:
@@ -50,10 +50,10 @@ def main() -> None:
     entries = [_entry(number) for number in range(ENTRIES)]
     for name, codec in CODECS.items():
         data = encode_entries(entries, name)
-        records = avro.decode(data)
+        records = avro_container.decode(data)
         figures = {
-            "read": _least(lambda data=data: avro.decode(data)),
-            "write": _least(lambda records=records, name=name: avro.encode("manifest_entry", records, name)),
+            "read": _least(lambda data=data: avro_container.decode(data)),
+            "write": _least(lambda records=records, name=name: avro_container.encode("manifest_entry", records, name)),
         }
         try:
             figures["fastavro.reader"] = _least(lambda data=data: list(fastavro.reader(io.BytesIO(data))))

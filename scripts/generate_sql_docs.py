@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
+from tablestore_engine.sql.procedures.call_procedure import PROCEDURES
 from tablestore_engine.sql.procedures.procedure import Procedure
-from tablestore_engine.sql.procedures.procedures import PROCEDURES
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "sql.md")
@@ -63,7 +63,7 @@ may have one of these names, or one that begins with `__tablestore_`.
 - An aggregate function is refused in SET, WHEN, ON, VALUES and WHERE of UPDATE, DELETE and MERGE; use a subquery.
 - `EXPLAIN` of UPDATE, DELETE and MERGE shows the plan that computes the changed rows. Nothing is written.
 - UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
-  view shows the new rows. Other views cannot be written to.
+  view shows the new rows; so does a view that only gives its columns other names. Other views cannot be written to.
 - `CACHE TABLE t` keeps the rows of a table in memory, in this session, until `UNCACHE TABLE t`. After a write they are
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other

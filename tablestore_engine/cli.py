@@ -104,7 +104,7 @@ def _session(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("text")
 def sql(warehouse: str, schema: str, session: str, limit: int, text: str) -> None:
     """Run the statements of TEXT, or of standard input when TEXT is a dash."""
-    from tablestore_engine.sql.text.scripts import split
+    from tablestore_engine.sql.tokens.split_statements import split
 
     statements = split(sys.stdin.read() if text == "-" else text)
     store = _open(warehouse, schema, session)
@@ -328,7 +328,7 @@ def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> 
 def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
 
         frame = guarded(result.dataframe)
         with result.running():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -27,7 +27,7 @@ from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.tokens.parameters import Parameters, with_parameters
 from tablestore_engine.sql.types.type_names import with_spark_types
 from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
@@ -139,12 +139,12 @@ class TableStore(StoreSession):
     def _checked(self, statement: Statement, context: CatalogContext) -> Statement:
         """The statement, with the expressions in definitions of columns checked by Spark."""
         if any(one.computed_sql is not None for one in declared_columns(statement)):
-            from tablestore_engine.sql.rows.column_expressions import with_computed_types
+            from tablestore_engine.sql.write_statements.column_expressions import with_computed_types
 
             statement = with_computed_types(statement, context, lambda: self.spark)
         fields = declared_expressions(statement, context)
         if fields:
-            from tablestore_engine.sql.rows.column_expressions import check_defaults
+            from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
         return statement
@@ -153,13 +153,13 @@ class TableStore(StoreSession):
         """The texts of the statements that a statement consists of."""
         if isinstance(statement, Script):
             return statement.statements
-        from tablestore_engine.sql.rows.immediate import immediate_text
+        from tablestore_engine.sql.write_statements.execute_immediate import immediate_text
 
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.rows.row_context import RowContext
+        from tablestore_engine.sql.write_statements.statement_context import RowContext
 
         context = RowContext(
             catalog=self.catalog,
@@ -215,8 +215,8 @@ class TableStore(StoreSession):
         and its kin for the rows that a range of snapshots added or changed. So are those of the session,
         `spark.paimon.<option>`.
         """
-        from tablestore_engine.spark.run.guarded import guarded
-        from tablestore_engine.sql.frames.frames import Frames
+        from tablestore_engine.spark.errors.guarded_frames import guarded
+        from tablestore_engine.sql.query_frames.pinned_query import Frames
 
         frames = Frames(self.spark, self.catalog, self.database)
         return guarded(frames.read(self.table(name), snapshot_id, options or {}))
@@ -234,7 +234,7 @@ class TableStore(StoreSession):
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
         from tablestore_engine.spark.changelog.read_changes import read_changes
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
@@ -265,8 +265,8 @@ class TableStore(StoreSession):
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table at every attempt.
         """
-        from tablestore_engine.operation.commit.identity import chosen_identity
-        from tablestore_engine.sql.writes.write_frame import write_in_session
+        from tablestore_engine.operation.commit.commit_identity import chosen_identity
+        from tablestore_engine.sql.dataframe_writes.write_frame import write_in_session
 
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
@@ -285,7 +285,7 @@ class TableStore(StoreSession):
         Raises:
             OptionError: an option that is none of these, or a wrong value.
         """
-        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.errors.guarded_frames import guarded
         from tablestore_engine.spark.stream.stream_source import read_stream
 
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
@@ -314,7 +314,7 @@ class TableStore(StoreSession):
             OptionError: no checkpoint location, or an output mode that the table cannot take.
             SchemaError: no streaming DataFrame, or columns that do not fit.
         """
-        from tablestore_engine.sql.writes.write_stream import StreamWrite, start_stream
+        from tablestore_engine.sql.dataframe_writes.write_stream import StreamWrite, start_stream
 
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
         stream = StreamWrite(self.catalog, self.table(name).identifier, output_mode.lower(), texts)

@@ -15,8 +15,8 @@ from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
-from tablestore_engine.sql.text.double_quotes import with_backquotes
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.double_quotes import with_backquotes
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class StoreSession:
         """Whether a name without schema is a temporary view of the session. Starts no session."""
         if self._spark is None:
             return False
-        from tablestore_engine.spark.run.temp_views import is_temporary
+        from tablestore_engine.spark.queries.temp_views import is_temporary
 
         return is_temporary(self._spark, name)
 
@@ -103,7 +103,7 @@ class StoreSession:
 
     def _reset(self, statement: ResetSession) -> StatementResult:
         """RESET in Spark, which then gets back what the engine needs."""
-        from tablestore_engine.spark.run.errors import translated
+        from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.spark.session.session import prepare_session
 
         spark = self.spark

@@ -11,19 +11,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.identity import chosen_identity
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.commit.commit_identity import chosen_identity
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions, find_option
+from tablestore_engine.schema.alter.column_options import with_names
 from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -100,6 +101,15 @@ class Table(TableHistory):
     def evolving(self, schema: TableSchema) -> Table:
         """The table with its next schema, which the commit of one write stores."""
         return Table(replace(self.state, schema=schema, evolving=True))
+
+    def with_names(self, names: Sequence[str]) -> Table:
+        """The table as a view shows it that calls its columns by these names; it is written under its own ones."""
+        return Table(replace(self.state, schema=with_names(self.schema, names), own_schema=self.schema))
+
+    def under_own_names(self) -> Table:
+        """The table with its own names of columns."""
+        own = self.state.own_schema
+        return self if own is None else Table(replace(self.state, schema=own, own_schema=None))
 
     def with_options(self, changes: Mapping[str, str], what: str) -> Table:
         """The table with other options for one operation, which a message calls `what`.
@@ -264,7 +274,7 @@ class Table(TableHistory):
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.commands.arrow_write import write_arrow
+        from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
         return write_arrow(self.state, rows, intent)
@@ -278,13 +288,13 @@ class Table(TableHistory):
             SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        from tablestore_engine.operation.commands.alter_table import alter_table
+        from tablestore_engine.operation.table_commands.alter_table import alter_table
 
         return Table(alter_table(self.state, changes, clock.now_millis()))
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.history.orphans import remove_orphans
+        from tablestore_engine.operation.history.orphan_files import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.metadata.statistics import Statistics
-from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.metadata.tag_lifetime import Lifetime
 from tablestore_engine.operation.history.dead_tags import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
@@ -113,8 +113,8 @@ class TableHistory:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.commands.after_commit import follow
         from tablestore_engine.operation.history.rollback import roll_back
+        from tablestore_engine.operation.table_commands.after_commit import follow
         from tablestore_engine.operation.transaction.transaction import with_retry
 
         done = with_retry(lambda: roll_back(self.state, self.version(version)))

@@ -14,12 +14,12 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
 from tablestore_engine.storage.stores.changelog_store import ChangelogStore
 from tablestore_engine.storage.stores.compaction_timeline import TimelineStore
 from tablestore_engine.storage.stores.manifest_store import ManifestStore
 from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
-from tablestore_engine.storage.stores.statistics_store import StatisticsStore
 from tablestore_engine.storage.stores.tag_store import TagStore
 
 
@@ -34,6 +34,7 @@ class TableState:
     schemas: SchemaStore = field(compare=False)
     snapshots: SnapshotStore = field(compare=False)
     evolving: bool = False  # the schema is not stored yet: the commit of the write stores it
+    own_schema: TableSchema | None = None  # the table's schema, where `schema` has the names of a view
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ def pytest_configure(config):
 @pytest.fixture(autouse=True)
 def warn_anew():
     """A process shows the same warning once; this resets it, so each test sees its own warnings."""
-    from tablestore_engine.operation.commands.after_commit import _warn_once
+    from tablestore_engine.operation.table_commands.after_commit import _warn_once
     from tablestore_engine.sql.catalog.execute_context import _say_once
 
     _warn_once.cache_clear()

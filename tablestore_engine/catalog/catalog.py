@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
-from tablestore_engine.catalog.record_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.catalog.unfinished_tables import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.view_and_function_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -31,7 +31,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
@@ -335,7 +335,7 @@ class Catalog:
             ConflictError: others keep changing the schema.
         """
         # Code that only reads metadata does not import Arrow.
-        from tablestore_engine.operation.commands.alter_table import alter_table
+        from tablestore_engine.operation.table_commands.alter_table import alter_table
 
         return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from tablestore_engine.errors import ConflictError, StorageError, TableStoreError
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.scheduled_run import beating, fence_off
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths

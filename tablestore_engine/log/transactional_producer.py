@@ -20,7 +20,7 @@ from typing import Any
 
 from tablestore_engine.errors import LogError
 from tablestore_engine.log.client import SECONDS, log_errors, plain_producer, transactional_producer
-from tablestore_engine.log.envelope import Messages, texts_as_bytes
+from tablestore_engine.log.encode_changes import Messages, texts_as_bytes
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.log.topics import end_offsets
 

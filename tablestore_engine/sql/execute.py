@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import ReadOnlyError, SchemaError, SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
-from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.table_cache import drop, storage_level
-from tablestore_engine.spark.run.temp_views import (
-    definition_of,
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.queries.table_cache import drop, storage_level
+from tablestore_engine.spark.queries.temp_views import (
     ends_with_session,
-    is_temporary,
     named_plan,
     remember_definition,
 )
@@ -29,8 +27,7 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_drop_function,
     execute_show_functions,
 )
-from tablestore_engine.sql.procedures.procedures import execute_call
-from tablestore_engine.sql.query.plain_selection import plain_selection
+from tablestore_engine.sql.procedures.call_procedure import execute_call
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import (
@@ -46,16 +43,6 @@ from tablestore_engine.sql.row_level.former_partitions import (
 )
 from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
-from tablestore_engine.sql.rows.execute_analyze import execute_analyze
-from tablestore_engine.sql.rows.execute_create_as import execute_create_as
-from tablestore_engine.sql.rows.execute_insert import execute_insert
-from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.row_context import (
-    RowContext,
-    was_sent_before,
-    with_dynamic_options,
-    with_session_identity,
-)
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -63,6 +50,7 @@ from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverw
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
+    Existing,
     Explain,
     PassThrough,
     Query,
@@ -78,22 +66,39 @@ from tablestore_engine.sql.statements.table import (
     UncacheTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
+from tablestore_engine.sql.write_statements.execute_insert import execute_insert
+from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
+from tablestore_engine.sql.write_statements.statement_context import (
+    RowContext,
+    was_sent_before,
+    with_dynamic_options,
+    with_session_identity,
+)
+from tablestore_engine.sql.write_statements.through_view import (
+    Change,
+    Made,
+    on_table,
+    shown_to,
+    table_shown,
+    temporary_target,
+)
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 
 
 def execute(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement. Raises SqlError for one that managed tables do not have."""
     if type(statement) not in _RUNNERS:
         raise SqlError(f"{type(statement).__name__} is not supported on managed tables.")
-    if not isinstance(statement, _Change) or (made := _temporary_target(statement, context)) is None:
+    if not isinstance(statement, Change) or (made := temporary_target(statement, context)) is None:
         return _run(statement, context)
     there = replace(context, database=made.database)
-    result = _run(_on_table(statement, _table_of(made.view, there)), context)
+    shown = table_shown(made.view, there)
+    result = _run(on_table(statement, shown), shown_to(statement, shown, context))
     _create_view(made.view, there)  # the view shows the rows as they are now
     return result
 
@@ -107,62 +112,6 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
     if isinstance(statement, (RowStatement, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
         return StatementResult("ALREADY APPLIED", 0)
     return _RUNNERS[type(statement)](statement, context)
-
-
-@dataclass(frozen=True)
-class _Made:
-    """The statement that made a temporary view, and the database of its names."""
-
-    view: CreateView
-    database: str
-
-
-def _temporary_target(statement: _Change, context: RowContext) -> _Made | None:
-    """The temporary view that a statement writes to. Raises ReadOnlyError for one that was not made by SQL."""
-    name = statement.table
-    if name.database is not None or context.catalog.object_kind(context.database, name.name) is not None:
-        return None
-    spark = context.spark()
-    if not is_temporary(spark, name.name) or not ends_with_session(spark, name.name):
-        return None
-    made = definition_of(spark, name.name)
-    if isinstance(made, _Made):
-        return made
-    raise _read_only(name)
-
-
-def _table_of(view: CreateView, context: RowContext) -> TableName:
-    """The managed table that a temporary view selects. Raises ReadOnlyError for a view that does more."""
-    selected = plain_selection(view.query_sql)
-    if selected is None or view.columns or (selected.table.database is None and _is_hidden(selected.table, context)):
-        raise _read_only(view.view)
-    database = selected.table.database or context.database
-    if context.catalog.object_kind(database, selected.table.name) != "table":
-        raise _read_only(view.view)
-    names = context.catalog.load_table(database, selected.table.name).schema.field_names
-    if selected.columns is not None and [n.lower() for n in selected.columns] != [n.lower() for n in names]:
-        raise _read_only(view.view)
-    return TableName(database, selected.table.name)
-
-
-def _is_hidden(name: TableName, context: RowContext) -> bool:
-    return is_temporary(context.spark(), name.name)
-
-
-def _read_only(name: TableName) -> ReadOnlyError:
-    return ReadOnlyError(
-        f"'{name.name}' is a temporary view, which cannot be written to.",
-        hint="Write to the table it reads. Only a view AS SELECT * FROM one managed table can be written to.",
-    )
-
-
-def _on_table(statement: _Change, table: TableName) -> Statement:
-    """A statement on a view as a statement on its table, which keeps the view's name as its alias."""
-    if isinstance(statement, Merge):
-        return replace(statement, table=table, target_alias=statement.target_alias or statement.table.name)
-    if isinstance(statement, Update | Delete):
-        return replace(statement, table=table, alias=statement.alias or statement.table.name)
-    return replace(statement, table=table)
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
@@ -186,6 +135,10 @@ def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementR
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
     inner, context = statement.statement, replace(context, explaining=True)
+    if isinstance(inner, Change) and (made := temporary_target(inner, context)) is not None:
+        there = replace(context, database=made.database)
+        shown = table_shown(made.view, there)
+        context, inner = shown_to(inner, shown, there), on_table(inner, shown)
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
     if isinstance(inner, Delete | Update):
         target, changed = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
@@ -268,15 +221,15 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.temporary)
     if statement.temporary:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
-        made = _Made(_made_again(statement), context.database)
+        made = Made(_made_again(statement), context.database)
         remember_definition(frames.spark, statement.view.name, made)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
     database, name = context.identifier(statement.view)
     exists = catalog.view_exists(database, name)
-    if statement.must_exist and not exists:
+    if statement.existing is Existing.REQUIRED and not exists:
         raise ViewNotFound(f"View '{database}.{name}' does not exist.")
-    if exists and statement.if_not_exists:
+    if exists and statement.existing is Existing.KEPT:
         return StatementResult("CREATE VIEW")
     if catalog.table_exists(database, name):
         raise TableAlreadyExists(f"'{database}.{name}' is a table, so it cannot become a view.")
@@ -306,10 +259,10 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         statement.options,
         tuple(n for n, _, _ in columns),
     )
-    if statement.must_exist:  # ALTER VIEW … AS
+    if statement.existing is Existing.REQUIRED:  # ALTER VIEW … AS
         before = catalog.load_view(database, name)
         view = replace(view, comment=before.comment, options=before.options)
-    catalog.create_view(database, name, view, statement.replace or statement.must_exist)
+    catalog.create_view(database, name, view, statement.existing.is_replaced)
     return StatementResult("CREATE VIEW")
 
 
@@ -317,7 +270,7 @@ def _made_again(statement: CreateView) -> CreateView:
     """The statement that makes a temporary view over again, wherever it is run."""
     columns = f" ({', '.join(quoted_name(name) for name, _ in statement.columns)})" if statement.columns else ""
     prefix = f"CREATE OR REPLACE TEMPORARY VIEW {quoted_name(statement.view.name)}{columns} AS "
-    return replace(statement, prefix=prefix, replace=True)
+    return replace(statement, prefix=prefix, existing=Existing.REPLACED)
 
 
 def _check_once(names: Sequence[str]) -> None:

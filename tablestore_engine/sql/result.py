@@ -16,8 +16,8 @@ class StatementResult:
     """The result of one statement.
 
     `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
-    answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed or removed.
-    `is_small`: the query reads so little that it is run without generated code, within `running`.
+    answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed
+    or removed. `is_small`: the query reads so little that it is run without generated code, within `running`.
     """
 
     kind: str
@@ -31,8 +31,8 @@ class StatementResult:
     @contextmanager
     def running(self) -> Iterator[None]:
         """While the query runs. Raises the engine's errors for Spark's."""
-        from tablestore_engine.spark.run.errors import translated
-        from tablestore_engine.spark.run.uncompiled import uncompiled
+        from tablestore_engine.spark.errors.translate_errors import translated
+        from tablestore_engine.spark.queries.without_codegen import uncompiled
 
         if self.dataframe is None:
             yield

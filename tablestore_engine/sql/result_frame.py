@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.run.guarded import guarded
+from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.sql.result import StatementResult
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import duration_text
+from tablestore_engine.metadata.tag_lifetime import duration_text
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.storage.stores.consumer_store import consumers
 from tablestore_engine.system.column_tables import AGGREGATION_FIELDS, TABLE_INDEXES, aggregation_fields, table_indexes

@@ -11,7 +11,7 @@ import sys
 
 from tablestore_engine.errors import PrimaryKeyError, TableStoreError
 from tablestore_engine.spark.compact import compactor
-from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.read import merge_source_bounds
 from tablestore_engine.spark.session.session import SessionConfig, start_session
 from tablestore_engine.spark.write import writer
 from tablestore_engine.store import TableStore
@@ -28,7 +28,7 @@ SETTINGS = {
 
 def main(warehouse, url):
     writer.SMALL_INPUT_BYTES = compactor.LOCAL_BYTES = -1
-    source_bounds.LARGE_FILES = 0
+    merge_source_bounds.LARGE_FILES = 0
     if url.startswith("sc://"):
         config = SessionConfig(remote=url)
     else:

@@ -11,7 +11,7 @@ from support.spark_rows import answers
 from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
 from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.consumed import positions_of
+from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.storage.stores.consumer_store import consumers
 
 ENRICHED = """

@@ -11,11 +11,11 @@ import pytest
 from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, new_identity, rows_of, rows_of_text
 
-from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
+from tablestore_engine.metadata.analyze_statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-from tablestore_engine.storage.stores.statistics_store import StatisticsStore
+from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}

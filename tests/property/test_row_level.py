@@ -13,7 +13,7 @@ from support.histories import EXAMPLES
 from support.invariants import check_invariants
 
 from tablestore_engine.errors import TableStoreError
-from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.read import merge_source_bounds
 
 pytestmark = pytest.mark.spark
 
@@ -151,7 +151,7 @@ def statement_of(chance):
 
 @pytest.mark.parametrize("crosses", [False, True], ids=["key with the partition", "key across partitions"])
 def test_statements(store, monkeypatch, crosses):
-    monkeypatch.setattr(source_bounds, "LARGE_FILES", 0)
+    monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 0)
     chance = random.Random(7)
     store.execute("CREATE DATABASE d")
     key, buckets = ("id, name", -1) if crosses else ("p, id, name", 2)

@@ -10,10 +10,10 @@ from pathlib import Path
 from support.deletion_vectors import delete_positions, with_options
 from support.files import path_of
 from support.tables import arrow_rows, make_table, write
-from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.operation.changelog.change_plan import changelog_plan
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent

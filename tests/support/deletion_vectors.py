@@ -7,10 +7,10 @@ import struct
 import uuid
 import zlib
 
-from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 
 
 def roaring(positions):

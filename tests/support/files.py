@@ -7,8 +7,8 @@ import os
 from dataclasses import replace
 
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.stores import manifest_store

@@ -19,12 +19,12 @@ from pyarrow import orc
 from support.files import digest_of, live_entries, path_of
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket_hash import bucket_of
-from tablestore_engine.metadata.manifests import avro
-from tablestore_engine.metadata.manifests.manifest import FileKind
+from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_index import key_hashes
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.storage.stores.hash_index_file import read_hashes
 
 
@@ -99,7 +99,7 @@ _IDS = {"parquet": b"PARQUET:field_id", "orc": b"paimon.id", "avro": None}
 def _avro_records(path):
     """Records as fastavro decodes them; it lacks the compression."""
     with open(path, "rb") as file:
-        schema, blocks = avro.open_container(file, os.path.getsize(path))
+        schema, blocks = avro_container.open_container(file, os.path.getsize(path))
         record = fastavro.parse_schema(json.loads(schema))
         found = []
         for count, data in blocks:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.operation.pages import page_lookup
 from tablestore_engine.operation.pages.page_lookup import PagedParquet
-from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.read import merge_source_bounds
 from tablestore_engine.spark.scan.file_scan import FileScans
 
 
@@ -24,7 +24,7 @@ class Reads:
 def recorded_reads(monkeypatch):
     """What is read from now on, by the name of the table. Every table counts as large."""
     found = defaultdict(Reads)
-    monkeypatch.setattr(source_bounds, "LARGE_FILES", 0)
+    monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 0)
     scan, look_up, read = FileScans.scan, page_lookup.look_up, PagedParquet.read
 
     def scanning(self, files, **kwargs):
@@ -43,5 +43,5 @@ def recorded_reads(monkeypatch):
 
     monkeypatch.setattr(FileScans, "scan", scanning)
     monkeypatch.setattr(PagedParquet, "read", reading)
-    monkeypatch.setattr("tablestore_engine.operation.files.file_read.look_up", looking_up)
+    monkeypatch.setattr("tablestore_engine.operation.files.data_file_reader.look_up", looking_up)
     return found

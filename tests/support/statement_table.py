@@ -22,7 +22,7 @@ from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Statement, TableName
-from tablestore_engine.sql.text.cursor import Cursor, literal_text
+from tablestore_engine.sql.tokens.cursor import Cursor, literal_text
 
 FOLDER = Path(__file__).parents[1] / "spark" / "sql" / "statements"
 _HEADER = re.compile(r'-- (ours|ours alone|spark|refused "([^"]+)"|unread): (.+)')

@@ -63,6 +63,7 @@ class TableStoreAdapter(MacroMethods):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
+        self._rebuilds: dict[tuple[str, str, str], bool] = {}
         self._schema_notes = {}
         self._changes: ModelChanges | None = None
         self._topics: ModelTopics | None = None

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
@@ -39,11 +38,9 @@ from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
@@ -146,11 +143,12 @@ class MacroMethods(ChangeMethods):
         row counts.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
+        options = TableLayout.of(model).options
         intent = WriteIntent(
-            refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
+            refuse_duplicates="sequence.field" not in options,
             row_kinds=takes_row_kinds(config),
-            identity=self._new_identity(model),
-            consumed=(*self._model_changes.consumed_by(name), *self._model_topics.consumed_by(name)),
+            identity=self._identity_of_build(options),
+            consumed=self._consumed_by(name),
             describe=partial(with_docs, model=model, changes=()),
         )
         try:
@@ -164,18 +162,14 @@ class MacroMethods(ChangeMethods):
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+        finally:
+            self.connections.get_thread_connection().handle.steps = None
 
     def _drop_views(self, views: Sequence[str]) -> None:
         if views:
             with self.connections.get_thread_connection().handle.work() as store:
                 for view in views:
                     store.spark.catalog.dropTempView(view)
-
-    def _new_identity(self, model: Mapping[str, Any]) -> CommitIdentity:
-        """The identity of a statement: it names the dbt command, so a command that is run again writes again."""
-        prefix = TableLayout.of(model).options.get(CommitOptions.commit_user_prefix.key)
-        user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
-        return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
 
     @available.parse(lambda *a, **k: "")
     def tablestore_spark_sql(self, model: Mapping[str, Any], sql: str) -> str:
@@ -276,7 +270,7 @@ class MacroMethods(ChangeMethods):
         step = view_step(schema, TableLayout.of(model), query, same_columns=True)
         if step.name == REPLACE:
             return step
-        found = [(one.name, one.dtype) for one in self.get_column_schema_from_query(query)]
+        found = [(one.name, stored_dtype(one.dtype)) for one in self.get_column_schema_from_query(query)]
         has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
         return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
 

@@ -15,7 +15,7 @@ from typing import Any
 from tablestore_engine.mergetree.compaction.levels import SortedRun, sorted_runs
 from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.schema.types.types import DataType
 
 Key = tuple[Any, ...]

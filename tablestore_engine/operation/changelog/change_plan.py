@@ -18,11 +18,11 @@ from typing import Any
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
-from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, only_on
 from tablestore_engine.schema.table.table_schema import TableSchema

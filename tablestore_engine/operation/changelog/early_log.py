@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import LogError, SnapshotNotFound
 from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.changelog.arrow_changes import read_recorded
 from tablestore_engine.operation.changelog.log_position import noted_position
 from tablestore_engine.operation.commit.change import LOG_SENT
-from tablestore_engine.operation.scan.scan import group_by_bucket
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
@@ -61,7 +61,7 @@ def _lags(state: TableState) -> bool:
 
 
 def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry]) -> list[int]:
-    from tablestore_engine.log.envelope import messages_of
+    from tablestore_engine.log.encode_changes import messages_of
     from tablestore_engine.log.topics import end_offsets
     from tablestore_engine.log.transactional_producer import send_early
 

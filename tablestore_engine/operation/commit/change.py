@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Protocol
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, as_file
-from tablestore_engine.operation.commit.consumed import Consumed
+from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
@@ -30,7 +30,7 @@ LOG_SENT = "tablestore.log-sent"  # property of a snapshot whose rows a log had 
 
 
 class Changelog(Protocol):
-    """Makes the files that record what a commit changes (`operation.changelog.produce`)."""
+    """Makes the files that record what a commit changes (`operation.changelog.changelog_producer`)."""
 
     def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
         """Write those of a commit that follows a snapshot and makes these entries."""
@@ -54,8 +54,8 @@ class Change:
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
     is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
-    `consumed` are the changes of other tables that the rows come from: another commit that used some of them conflicts.
-    `changelog` makes the changelog of the commit, at each attempt anew.
+    `consumed` are the changes of other tables that the rows come from: another commit that used some of them
+    conflicts. `changelog` makes the changelog of the commit, at each attempt anew.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE

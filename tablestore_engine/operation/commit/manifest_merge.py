@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestFileMeta
 from tablestore_engine.options import CoreOptions
 
 _Manifests = list[ManifestFileMeta]

@@ -13,8 +13,8 @@ from functools import partial
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.operation.commit.replace import schema_publisher
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.schema.table.multiset_schema import with_retractions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.clock import now_millis

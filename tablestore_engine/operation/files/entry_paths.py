@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.paths import TablePaths

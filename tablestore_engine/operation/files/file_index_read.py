@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.file_index.byte_source import BytesInMemory, ByteSource
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.storage.file_io import FileIO
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablestore_engine.metadata.manifests.data_file import plain_path
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import plain_path
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.table.table_schema import TableSchema

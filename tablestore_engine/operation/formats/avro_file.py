@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.metadata.manifests import avro
+from tablestore_engine.metadata.manifest_encoding import avro_container
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
 from tablestore_engine.operation.formats.avro_encode import encode_rows
 from tablestore_engine.operation.formats.batch_size import slices_within
@@ -40,10 +40,10 @@ class AvroWriter:
     def __init__(self, sink: pa.NativeFile, layout: FileLayout) -> None:
         self._sink = sink
         self._stats = RowStats(layout.schema)
-        self._codec = avro.codec_of(_CODECS.get(layout.compression, layout.compression))
+        self._codec = avro_container.codec_of(_CODECS.get(layout.compression, layout.compression))
         self._level = layout.options.file_compression_zstd_level
-        self._sync = avro.new_sync_marker()
-        sink.write(avro.header(avro_schema(layout.schema), self._codec, self._sync))
+        self._sync = avro_container.new_sync_marker()
+        sink.write(avro_container.header(avro_schema(layout.schema), self._codec, self._sync))
 
     def write(self, rows: pa.Table) -> None:
         """Append rows."""
@@ -59,7 +59,7 @@ class AvroWriter:
             last = max(int(np.searchsorted(ends, done + _BLOCK_BYTES, side="right")), first + 1)
             end = int(ends[last - 1])
             records = data[done:end].tobytes()
-            self._sink.write(avro.block(last - first, records, self._codec, self._sync, self._level))
+            self._sink.write(avro_container.block(last - first, records, self._codec, self._sync, self._level))
             done, first = end, last
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ def _type(kind: pa.DataType, name: str) -> Any:
 def read_avro(handle: pa.NativeFile, columns: Mapping[str, pa.DataType], sizes: BatchSizes) -> Iterator[pa.RecordBatch]:
     """Some columns, those that the file has, in batches. All values of some blocks are in memory."""
     try:
-        text, blocks = avro.open_container(handle, handle.size())
+        text, blocks = avro_container.open_container(handle, handle.size())
         schema = json.loads(text)
         for some in _side_by_side(blocks):
             yield from _batches(decode_blocks(some, schema, list(columns)), columns, sizes)

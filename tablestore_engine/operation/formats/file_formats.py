@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from tablestore_engine.errors import CorruptDataError, StorageError
-from tablestore_engine.metadata.manifests.data_file import format_of
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
 from tablestore_engine.operation.formats.avro_file import AvroWriter, read_avro
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes, FileLayout, FormatWriter
 from tablestore_engine.operation.formats.orc_file import OrcWriter, read_orc

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from tablestore_engine.errors import TagAlreadyExists, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.metadata.tag_lifetime import Lifetime
 from tablestore_engine.operation.history.tag_periods import TagPeriods, time_of
 from tablestore_engine.operation.history.tags import create_tag, delete_tag, replace_tag
 from tablestore_engine.table_state import TableState

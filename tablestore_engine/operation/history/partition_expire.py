@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions

@@ -4,9 +4,9 @@ A snapshot is *superseded* when the next one is committed; until then readers st
 that time, and a reader has the whole time of `snapshot.time-retained` to finish.
 
 Snapshot files are removed first, oldest first, each in one step: if the process is killed, every remaining snapshot is
-complete, and unneeded files are orphans (`operation.history.orphans`). The files that only one snapshot names follow
-from the changes of the snapshots after it, so the cost depends on what expires, not on the size of the table. However
-many tags there are, only those of expired snapshots and one more are read.
+complete, and unneeded files are orphans (`operation.history.orphan_files`). The files that only one snapshot names
+follow from the changes of the snapshots after it, so the cost depends on what expires, not on the size of the table.
+However many tags there are, only those of expired snapshots and one more are read.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.dead_tags import reading_tag
-from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.paths import changelog_id_of, is_row_folder
 from tablestore_engine.storage.stores.consumer_store import consumers

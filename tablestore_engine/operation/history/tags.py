@@ -2,7 +2,7 @@
 
 Invariant: a file that only a tag names is removed after the tag, never before. If a process is killed in between, every
 remaining tag is complete or dead (`operation.history.dead_tags`), and unneeded files are orphans
-(`operation.history.orphans`).
+(`operation.history.orphan_files`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, tag_of
+from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
 from tablestore_engine.operation.history.dead_tags import is_dead
 from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis

@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
-from tablestore_engine.log.change_formats import Decoded, Wanted, decode
-from tablestore_engine.log.reader import Chunk, read_between, snapshot_of
+from tablestore_engine.log.decode_changes import Decoded, Wanted, decode
 from tablestore_engine.log.settings import LogSettings, required_settings
+from tablestore_engine.log.topic_reader import Chunk, read_between, snapshot_of
 from tablestore_engine.log.topics import end_offsets, offsets_at
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
-from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
 

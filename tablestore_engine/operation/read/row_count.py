@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
-from tablestore_engine.metadata.manifests.data_file import READ_FORMATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import READ_FORMATS, DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import deleted_count
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.storage.file_io import FileIO

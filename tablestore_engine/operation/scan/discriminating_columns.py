@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tablestore_engine.operation.scan.file_overlap import Values
+from tablestore_engine.operation.scan.multiset_file_overlap import Values
 from tablestore_engine.schema.types.types import AtomicType, DataField, DataType, has_map
 
 ENOUGH_BITS = 48.0

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.operation.scan.may_match import Bounds, buckets_for, may_match
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
+from tablestore_engine.operation.scan.stats_may_match import Bounds, buckets_for, may_match
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
 from tablestore_engine.schema.casts.old_file_casts import is_same
 from tablestore_engine.schema.table.predicate import Compare, Predicate

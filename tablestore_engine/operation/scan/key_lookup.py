@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.metadata.bucket_hash import bucket_ids
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.file_skipping import hashed_as_today
-from tablestore_engine.operation.scan.may_match import comparable, equalities, key_value
 from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.operation.scan.stats_may_match import comparable, equalities, key_value
 from tablestore_engine.schema.table.predicate import And, Compare, Constant, In, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type

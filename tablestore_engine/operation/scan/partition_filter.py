@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
-from tablestore_engine.operation.scan.may_match import Bounds, may_match
+from tablestore_engine.operation.scan.stats_may_match import Bounds, may_match
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.changelog.arrow_changes import read_changes, recorded_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, KeyedDiff, SignedFiles
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of

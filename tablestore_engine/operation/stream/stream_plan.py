@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
@@ -30,7 +30,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_commit,
     recorded_entries,
 )
-from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
@@ -226,6 +226,8 @@ class StreamPlanner:
     def _has_changes(self, commit: Snapshot) -> bool:
         if self.source is ChangeSource.RECORDED:
             return commit.changelog_manifest_list is not None and commit.commit_kind != "OVERWRITE"
+        if self.state.schema.reads_files_alone:
+            return commit.commit_kind != "ANALYZE"  # rows can be read when a compaction has merged them
         return commit.commit_kind not in NO_ROWS
 
     def _commits(self, first: int, last: int) -> list[Snapshot]:

@@ -8,13 +8,16 @@ about nothing else; one that orders records, or chooses their bucket or kind, ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import find_option
 from tablestore_engine.options.option_type import COLUMNS
-from tablestore_engine.schema.table.file_indexes import split_name
+from tablestore_engine.schema.table.indexed_columns import split_name
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 
 Options = Mapping[str, str]
 
@@ -36,6 +39,7 @@ _SINGLE: Final = ("rowkind.field", "record-level.time-field")
 _SHORTENED: Final = (*_INDEXED, *_LISTS_OF_OTHERS)
 _KEYS: Final = ("primary-key", "partition")
 _COLUMN_PREFIXES: Final = ("fields.", "file-index.")
+_NOT_STORED: Final = -1  # the id of a schema that no file has, so that every file is read as an older one
 
 
 def renamed_in_options(options: Options, old: str, new: str) -> dict[str, str]:
@@ -46,6 +50,24 @@ def renamed_in_options(options: Options, old: str, new: str) -> dict[str, str]:
         return one if column != old else new if key is None else f"{new}[{key}]"
 
     return {_mapped_key(key, name): _mapped_value(key, value, name) for key, value in options.items()}
+
+
+def with_names(schema: TableSchema, names: Sequence[str]) -> TableSchema:
+    """A schema with other names for its columns, in their order, as a view shows the table; it is not stored."""
+    shown = dict(zip(schema.field_names, names, strict=True))
+    options = dict(schema.options)
+    for i, old in enumerate(shown):  # in two steps: one column may get the name that another one had
+        options = renamed_in_options(options, old, f"{OWN_PREFIX}{i}")
+    for i, new in enumerate(names):
+        options = renamed_in_options(options, f"{OWN_PREFIX}{i}", new)
+    return replace(
+        schema,
+        id=_NOT_STORED,
+        fields=tuple(replace(one, name=shown[one.name]) for one in schema.fields),
+        partition_keys=tuple(shown[one] for one in schema.partition_keys),
+        primary_keys=tuple(shown[one] for one in schema.primary_keys),
+        options=options,
+    )
 
 
 def nested_renamed_in_options(options: Options, column: str, old: str, new: str) -> dict[str, str]:

@@ -16,10 +16,10 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.schema.types.system import VALUE_KIND
-from tablestore_engine.spark.expressions.names import formatted, formatted_literal
-from tablestore_engine.spark.read.reader import TableReader
-from tablestore_engine.spark.read.record_reader import RecordReader
+from tablestore_engine.schema.types.system_columns import VALUE_KIND
+from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
+from tablestore_engine.spark.read.merge_on_read import TableReader
+from tablestore_engine.spark.read.records_for_rewrite import RecordReader
 from tablestore_engine.table import Table
 
 ROW_KIND_COLUMN = "rowkind"

@@ -21,13 +21,13 @@ from tablestore_engine.operation.changelog.change_plan import (
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
 from tablestore_engine.spark.expressions.char_text import typed
-from tablestore_engine.spark.expressions.names import formatted, formatted_literal
+from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.multiset_reader import repeated_sql
-from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.table import Table
 

@@ -15,7 +15,7 @@ from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.spark.changelog.audit_log import ROW_KIND_COLUMN, audit_log
 from tablestore_engine.spark.changelog.binlog import binlog_between, single_rows
 from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, asked_range, read_changes
-from tablestore_engine.spark.read.reader import TableReader
+from tablestore_engine.spark.read.merge_on_read import TableReader
 from tablestore_engine.system.system_tables import system_rows
 from tablestore_engine.table import Table
 

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.compact.hilbert import hilbert_sql
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import collect_arrow
 
 Z_COLUMN = "__tablestore_z"
 _BOUNDS, _RANK, _HILBERT = "__tablestore_b", "__tablestore_r", "__tablestore_h"

@@ -17,7 +17,7 @@ from tablestore_engine.schema.types.types import (
     RowType,
     has_root,
 )
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 
 _AS_NUMBERS = ("TIME",)
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
@@ -64,9 +64,9 @@ def evolved_sql(source: str, past: DataType, current: DataType, how: ColumnCast,
     if isinstance(past, MapType) and isinstance(current, MapType):
         value = evolved_sql(one, past.value, current.value, how.at("value"), depth + 1)
         if has_root(past.key, _AS_NUMBERS):
-            key = evolved_sql(f"__k{depth}", past.key, current.key, how.at("key"), depth + 1)
-            source = f"transform_keys({source}, (__k{depth}, {one}) -> {key})"
-        return f"transform_values({source}, (__k{depth}, {one}) -> {value})"
+            key = evolved_sql(f"__tablestore_k{depth}", past.key, current.key, how.at("key"), depth + 1)
+            source = f"transform_keys({source}, (__tablestore_k{depth}, {one}) -> {key})"
+        return f"transform_values({source}, (__tablestore_k{depth}, {one}) -> {value})"
     assert isinstance(current, AtomicType)
     if isinstance(past, AtomicType) and past.root in _AS_NUMBERS:
         source = f"cast(time_from_millis({source}) as {sql_type(past)})"

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, has_root
-from tablestore_engine.spark.expressions.types import TYPE_KEY, declared_type, sql_type
+from tablestore_engine.spark.expressions.spark_types import TYPE_KEY, declared_type, sql_type
 
 _CHAR = frozenset(["CHAR"])
 _SIZED = frozenset(["CHAR", "VARCHAR"])

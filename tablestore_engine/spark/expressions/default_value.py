@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablestore_engine.schema.types.default_values import default_value_sql
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.char_text import filled_sql
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 
 
 def default_sql(field: DataField) -> str:

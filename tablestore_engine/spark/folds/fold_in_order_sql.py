@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.names import formatted
-from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.expressions.format_braces import formatted
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 
 
 def in_order_sql(

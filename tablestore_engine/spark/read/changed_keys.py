@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from tablestore_engine.spark.expressions.names import formatted, formatted_literal
+from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.join_key import KeyBlocks, Sql
 from tablestore_engine.spark.read.key_blocks import BLOCK, slot
 

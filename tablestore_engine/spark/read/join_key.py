@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.read.key_blocks import block_bits, block_table
 
 Sql = Callable[[str], str]

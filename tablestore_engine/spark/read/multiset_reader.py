@@ -26,11 +26,11 @@ from pyspark.sql import DataFrame
 
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, is_retraction, negative_count
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns
-from tablestore_engine.operation.scan.file_overlap import overlapping_with, values_of
+from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with, values_of
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
-from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.spark.expressions.names import formatted, formatted_literal
+from tablestore_engine.schema.types.system_columns import COUNT
+from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder
 from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans

@@ -24,13 +24,13 @@ import pyarrow as pa
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.mergetree.multiset.retractions import taken_from
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
-from tablestore_engine.operation.scan.file_overlap import Values, values_of
-from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.operation.scan.multiset_file_overlap import Values, values_of
+from tablestore_engine.schema.types.system_columns import COUNT
+from tablestore_engine.spark.expressions.format_braces import formatted
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import constant
-from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN
 from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 

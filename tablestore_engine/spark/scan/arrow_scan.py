@@ -25,7 +25,7 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
 )
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.deletion_vectors import name_in_uri
 from tablestore_engine.storage.file_io import FileIO
 

@@ -18,18 +18,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
-from tablestore_engine.spark.scan.deletion_vectors import without_deleted
+from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_positions
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.table import Table
 
@@ -42,8 +42,8 @@ _METADATA = {
     SIZE_COLUMN: "_metadata.file_size",
 }
 
-# Up to so many schemas that differ in the columns read, each has a scan of its own.
-_MANY_SCHEMAS = 8
+_MANY_SCHEMAS = 8  # that differ in the columns read: up to so many of them, each has a scan of its own
+_SCANNED_APART = 16  # files with deleted rows, each of which costs a scan
 
 BucketFile = tuple[BucketScan, DataFileMeta]
 
@@ -205,9 +205,18 @@ class FileScans:
             name = quoted_name(field.name)
             selected.append(name if one.sql is None else f"{one.sql} as {name}")
         selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
-        if group.deletes and native:
+        if not (group.deletes and native):
+            return frame.selectExpr(*selected)
+        if len(files) > _SCANNED_APART:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
-        return frame.selectExpr(*selected)
+        found = zip(files, self._deleted(files), strict=True)
+        scans = (
+            without_positions(
+                self.spark, self._stored(group, [one], stored, native=True), selected, positions, one[1].row_count
+            )
+            for one, (_, positions) in found
+        )
+        return reduce(DataFrame.unionAll, scans)
 
     def _stored(
         self, group: _Group, files: list[BucketFile], fields: tuple[DataField, ...], *, native: bool

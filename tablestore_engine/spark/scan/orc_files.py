@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import (
     TIMESTAMP_ROOTS,

@@ -25,7 +25,7 @@ from tablestore_engine.operation.stream.stream_plan import StreamPlanner
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.char_text import typed
-from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
 from tablestore_engine.table import Table

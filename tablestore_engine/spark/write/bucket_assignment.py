@@ -30,8 +30,8 @@ from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDIN
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
+from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.stores.hash_index_file import read_hashes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import NotFoundError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commands.table_commands import drop_partitions as drop
+from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions as drop
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
 from tablestore_engine.sql.catalog.partition_spec import static_values
 from tablestore_engine.sql.result import StatementResult

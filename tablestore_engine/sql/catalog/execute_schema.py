@@ -21,7 +21,7 @@ from tablestore_engine.sql.statements.schema import (
     DropSchema,
     ShowSchemas,
 )
-from tablestore_engine.sql.text.patterns import matching
+from tablestore_engine.sql.tokens.patterns import matching
 from tablestore_engine.storage.paths import is_hidden
 from tablestore_engine.storage.stores.record_file import read_record
 

@@ -7,15 +7,15 @@ from datetime import date, datetime
 from typing import Any
 
 from tablestore_engine.errors import NotFoundError, SchemaError, SqlError, did_you_mean
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import STRING_ROOTS, AtomicType, DataField, DataType
 from tablestore_engine.sql.statements.statement import PartitionSpec
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.cursor import string_value
-from tablestore_engine.sql.text.lexer import STRING, tokenize
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.cursor import string_value
+from tablestore_engine.sql.tokens.lexer import STRING, tokenize
 from tablestore_engine.table import Table
 
 

@@ -28,7 +28,7 @@ from tablestore_engine.sql.statements.columns import (
 )
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import CommentOn, SetTableProperties, UnsetTableProperties
-from tablestore_engine.sql.text.cursor import Cursor, properties, property_key
+from tablestore_engine.sql.tokens.cursor import Cursor, properties, property_key
 
 _COLUMN = ("COLUMN", "COLUMNS")
 _VERBS = ("ADD", "DROP", "RENAME", "ALTER", "CHANGE", "MODIFY")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import ForeignStatement
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.tokens.cursor import Cursor
 
 
 def optimize(cursor: Cursor) -> Statement | None:

@@ -24,8 +24,8 @@ from tablestore_engine.sql.statements.script import (
     SetSessionOption,
 )
 from tablestore_engine.sql.statements.statement import PassThrough, Query, Statement
-from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
-from tablestore_engine.sql.text.lexer import Token, top_level
+from tablestore_engine.sql.tokens.cursor import Cursor, error_at, literal_text
+from tablestore_engine.sql.tokens.lexer import Token, top_level
 
 _DEFAULT: Final = re.compile(
     r"""(?P<q>[`'"]?)(?:table-storage|tablestore)(?:\.(?P<option>[\w.*-]+))?(?P=q)\s*(?:=(?P<value>.*))?""",

@@ -21,9 +21,9 @@ from tablestore_engine.sql.statements.show import (
 )
 from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, property_key
-from tablestore_engine.sql.text.lexer import END, STRING
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, property_key
+from tablestore_engine.sql.tokens.lexer import END, STRING
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
 _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.spark.verbs.rewrite import rescale
+from tablestore_engine.spark.dml.rewrite import rescale
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -6,18 +6,18 @@ Arguments have Paimon's names where it has them. All are checked before anything
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
+from tablestore_engine.operation.compact.schedule_compaction import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
-from tablestore_engine.spark.run.partition_values import matching_partitions
+from tablestore_engine.spark.queries.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

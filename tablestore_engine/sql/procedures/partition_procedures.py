@@ -7,18 +7,18 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
-from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,
     PartitionRetention,
 )
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
-from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

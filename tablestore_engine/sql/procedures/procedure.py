@@ -14,9 +14,9 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 Arguments = Mapping[str, Any]

@@ -26,12 +26,19 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
+from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.pushdown import table_predicates
-from tablestore_engine.sql.query.scan_options import time_travel_of
-from tablestore_engine.sql.structure.structure import DottedName, Relation, Select, Span, Structure, TimeTravel
-from tablestore_engine.sql.structure.table_references import scan_expression, scan_query
-from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import Token, tokenize
+from tablestore_engine.sql.query_structure.query_structure import (
+    DottedName,
+    Relation,
+    Select,
+    Span,
+    Structure,
+    TimeTravel,
+)
+from tablestore_engine.sql.query_structure.table_references import scan_expression, scan_query
+from tablestore_engine.sql.tokens.cursor import NO_CATALOG, OWN_CATALOGS
+from tablestore_engine.sql.tokens.lexer import Token, tokenize
 
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import tokenize, top_level
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.lexer import tokenize, top_level
 
 _NEVER_CALLED = frozenset(["AS", "INTO", "TABLE", "WITH", "SELECT", "FROM", "IN", "VALUES", "OVER", "EXISTS", "USING"])
 # The name behind these has a list of columns.

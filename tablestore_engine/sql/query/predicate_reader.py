@@ -22,8 +22,8 @@ from tablestore_engine.schema.table.predicate import (
     conjunction,
     disjunction,
 )
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.lexer import QUOTED, WORD, Token, top_level
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.lexer import QUOTED, WORD, Token, top_level
 
 R = TypeVar("R", bound=Hashable)
 Owner = Callable[[tuple[str, ...]], "tuple[R, str] | None"]

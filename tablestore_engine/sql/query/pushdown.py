@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction, rejects_null
 from tablestore_engine.sql.query.predicate_reader import Facts, read_condition, translate
-from tablestore_engine.sql.structure.structure import Cte, Query, Relation, Select, Structure
-from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, tokenize, top_level
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.tokens.lexer import END, QUOTED, WORD, Token, tokenize, top_level
 
 Column = tuple[Relation, str]
 

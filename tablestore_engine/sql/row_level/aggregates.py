@@ -12,10 +12,10 @@ from typing import Final
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.sql.frames.frames import Frames
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.text.lexer import behind, outside_queries, tokenize
+from tablestore_engine.sql.tokens.lexer import behind, outside_queries, tokenize
 
 Clause = tuple[str, str]
 """The word of a clause, such as SET, and its text."""

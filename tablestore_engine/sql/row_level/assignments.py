@@ -14,10 +14,10 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.text.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
 
 Path = tuple[str, ...]
 

@@ -9,17 +9,17 @@ from tablestore_engine.errors import PrimaryKeyError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
-from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, truncate
+from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.row_level.assignments import assigned_values
-from tablestore_engine.sql.row_level.looked_up import looked_up
+from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

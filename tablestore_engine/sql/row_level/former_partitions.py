@@ -17,11 +17,16 @@ from tablestore_engine.sql.catalog.partition_spec import clause_values, static_v
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import execute_delete
 from tablestore_engine.sql.row_level.replace_where import execute_replace_where
-from tablestore_engine.sql.rows.execute_insert import by_rows, execute_overwrite, execute_truncate, written_values
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
 from tablestore_engine.sql.statements.table import Truncate
+from tablestore_engine.sql.write_statements.execute_insert import (
+    by_rows,
+    execute_overwrite,
+    execute_truncate,
+    written_values,
+)
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -1,8 +1,8 @@
 """The source of a MERGE, computed once, and what of the target its rows can change.
 
 If the target is large, the source is computed before the join: its keys exclude files of the target, and of a keyed one
-only the rows that it may change are read, as long as they are few (`looked_up`). A small source is held here; a larger
-one is kept by Spark.
+only the rows that it may change are read, as long as they are few (`lookup_rows`). A small source is held here; a
+larger one is kept by Spark.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pyspark.sql import types as T
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.read.key_rows import few_keys, keys_among, lookup_columns
-from tablestore_engine.spark.read.source_bounds import (
+from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
+from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
     is_large,
@@ -28,14 +28,14 @@ from tablestore_engine.spark.read.source_bounds import (
     with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
-from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
-from tablestore_engine.sql.row_level.looked_up import rows_in, rows_where
+from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
-from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

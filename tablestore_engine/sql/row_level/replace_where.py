@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.row_level import ACTION_COLUMN
-from tablestore_engine.spark.write.align import align
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
-from tablestore_engine.sql.rows.execute_insert import query_of, static_columns
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
+from tablestore_engine.sql.write_statements.execute_insert import query_of, static_columns
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -18,26 +18,27 @@ import pyarrow as pa
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
+from tablestore_engine.spark.dml.row_level import Read, write_changed_rows
 from tablestore_engine.spark.expressions.char_text import filled_sql
-from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
+from tablestore_engine.spark.expressions.convert_by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
-from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys
-from tablestore_engine.spark.read.reader import read_plan, read_positions
+from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_of_keys
+from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.verbs.multiset_row_level import OLD_COLUMN, with_old_rows
-from tablestore_engine.spark.verbs.row_level import Read, write_changed_rows
-from tablestore_engine.sql.frames.frames import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
+from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def target_of(
     hidden: tuple[str, ...] = (),
 ) -> RowLevelTarget:
     """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
+    merge_unread(table.state)
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     name = alias or table.identifier[1]

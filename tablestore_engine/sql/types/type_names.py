@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from tablestore_engine.schema.types.foreign_types import EXACT_NUMBERS, SYNONYMS, UNSIZED
-from tablestore_engine.sql.text.lexer import WORD, Token, tokenize
+from tablestore_engine.sql.tokens.lexer import WORD, Token, tokenize
 
 _Edit = tuple[int, int, str]
 

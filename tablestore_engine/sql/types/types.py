@@ -22,8 +22,8 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
 )
-from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import NUMBER, Token, tokenize
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import NUMBER, Token, tokenize
 from tablestore_engine.sql.types.type_names import spark_type
 
 UNNUMBERED: Final = -1

@@ -16,9 +16,9 @@ from uuid import uuid4
 
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.binary_row import decode_row, encode_row, row_arity
-from tablestore_engine.metadata.manifests.data_file import SimpleStats
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry, decode_index, encode_index
-from tablestore_engine.metadata.manifests.manifest import (
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import SimpleStats
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry, decode_index, encode_index
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     FileKind,
     ManifestEntry,
     ManifestFileMeta,

@@ -11,7 +11,7 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, lifetime_of
+from tablestore_engine.metadata.tag_lifetime import Lifetime, lifetime_of
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, check_name
 from tablestore_engine.storage.stores.record_file import read_record

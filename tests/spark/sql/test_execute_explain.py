@@ -22,6 +22,7 @@ def test_changes_are_planned_and_not_made(store, clauses):
         plan = store.sql(f"EXPLAIN EXTENDED {change}").first()[0]
         assert "77" in plan
         assert "Scan parquet" in plan
+        assert "__" not in plan
         assert "#" not in "".join(line for line in plan.splitlines() if "SubqueryAlias" in line)
         assert store.sql(f"EXPLAIN {change}").first()[0].startswith("== Physical Plan ==")
     assert store.table("t").latest_snapshot() == before

@@ -16,9 +16,9 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.warehouse.unfinished_table import Process
 from tablestore_engine.operation.commit.change import Change
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.storage.processes import is_running, this_process
 

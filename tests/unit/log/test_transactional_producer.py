@@ -8,7 +8,7 @@ import pytest
 
 from tablestore_engine.errors import LogError
 from tablestore_engine.log import transactional_producer
-from tablestore_engine.log.envelope import Messages
+from tablestore_engine.log.encode_changes import Messages
 from tablestore_engine.log.settings import LogSettings
 from tablestore_engine.log.transactional_producer import send
 

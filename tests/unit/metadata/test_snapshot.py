@@ -9,7 +9,7 @@ import pytest
 
 from tablestore_engine.metadata.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from tablestore_engine.operation.changelog.log_position import LogPosition
-from tablestore_engine.operation.commit.consumed import Position
+from tablestore_engine.operation.commit.consumed_positions import Position
 from tablestore_engine.operation.stream.position import StreamPosition
 
 SNAPSHOT = Snapshot(

@@ -32,7 +32,7 @@ from support.tables import (
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.partition_expire import expire_when_due
@@ -40,7 +40,7 @@ from tablestore_engine.options import OPTIONS
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.sql.rows.merge_schema import merged
+from tablestore_engine.sql.write_statements.merge_schema import merged
 from tablestore_engine.storage import clock
 
 REGISTER = os.path.join(os.path.dirname(__file__), "option_effects.txt")

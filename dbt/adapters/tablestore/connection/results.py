@@ -35,7 +35,7 @@ def rows_of(query: StatementResult, limit: int | None = None) -> list[Row]:
 
 def types_of(frame: DataFrame) -> list[str]:
     """The columns' types as Spark writes them. Analyses the query, does not run it."""
-    from tablestore_engine.spark.expressions.types import sized_type
+    from tablestore_engine.spark.expressions.spark_types import sized_type
 
     return [sized_type(one) or one.dataType.simpleString() for one in frame.schema.fields]
 

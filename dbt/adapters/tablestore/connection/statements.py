@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 
 def changes_session(statement: str) -> bool:

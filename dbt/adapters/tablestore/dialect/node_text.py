@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from dbt.adapters.tablestore.dialect.translate import translate
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 _CTE = re.compile(r"^(?P<head>\s*\S+\s+as\s*\(\n)(?P<query>.*)(?P<tail>\n\))$", re.DOTALL)
 

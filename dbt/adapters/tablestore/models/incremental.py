@@ -15,7 +15,7 @@ from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import tokenize
 
 
 def is_plain_upsert(

@@ -1,6 +1,6 @@
 """Operations of `dbt run-operation` on a table: the CALL of a procedure, and a few lines that report its result.
 
-Invariant: functions here map values to texts. The macros in `run_operation.sql` find the table and run the statement.
+Invariant: functions here map values to texts. The macros in `operations.sql` find the table and run the statement.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """How far a table that was computed from the changes of others is behind them: its *sources*.
 
-The snapshots of the table say up to which snapshot of each source it was computed (`operation.commit.consumed`), by the
-*name of the source*: schema and table, of which a dot in either is written as `%2e`, a colon as `%3a`. Names of topics
-have a colon; `models.kafka_changes_since_last_run` says how far the table is behind a topic.
+The snapshots of the table say up to which snapshot of each source it was computed
+(`operation.commit.consumed_positions`), by the *name of the source*: schema and table, of which a dot in either is
+written as `%2e`, a colon as `%3a`. Names of topics have a colon; `models.kafka_changes_since_last_run` says how far the
+table is behind a topic.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
-from tablestore_engine.operation.commit.consumed import KAFKA, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Position, positions_of
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog

@@ -22,7 +22,7 @@ from tablestore_engine.sql.catalog.show.shown_columns import computed_type
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.show import Describe
 from tablestore_engine.sql.statements.statement import PartitionSpec
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.table import Table
 
 Json = dict[str, Any]

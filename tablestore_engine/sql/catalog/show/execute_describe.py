@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
-from tablestore_engine.metadata.manifests.manifest import ManifestEntry
-from tablestore_engine.metadata.statistics import value_shown
+from tablestore_engine.metadata.analyze_statistics import value_shown
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.catalog.partition_spec import one_partition
 from tablestore_engine.sql.catalog.show.describe_json import describe_json

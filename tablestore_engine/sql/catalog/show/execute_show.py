@@ -18,7 +18,7 @@ from tablestore_engine.sql.statements.show import (
     ShowViews,
 )
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.patterns import matching
+from tablestore_engine.sql.tokens.patterns import matching
 
 _LISTING = {"namespace": "string", "tableName": "string", "isTemporary": "boolean"}
 

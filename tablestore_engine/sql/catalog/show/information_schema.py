@@ -11,7 +11,7 @@ from typing import Any, Final
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound, TableStoreError, did_you_mean
 from tablestore_engine.sql.catalog.show.shown_columns import columns_of
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 
 NAME: Final = "information_schema"
 _CATALOG: Final = OWN_CATALOGS[-1]

@@ -8,7 +8,7 @@ import pytest
 from support.spark_rows import rows
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
-from tablestore_engine.operation.commit.consumed import batches_of
+from tablestore_engine.operation.commit.consumed_positions import batches_of
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from support.row_level import SOURCE, TARGET
 @pytest.fixture(params=["keyed", "keyless"])
 def target(request, store, monkeypatch):
     # For large files, MERGE looks at its source first.
-    monkeypatch.setattr("tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0)
+    monkeypatch.setattr("tablestore_engine.spark.read.merge_source_bounds.LARGE_FILES", 0)
     key = ", PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2'" if request.param == "keyed" else ""
     store.execute(f"CREATE TABLE t (id INT, v INT, s STRING{key})")
     values = ", ".join(f"({i}, {v}, {'NULL' if s is None else repr(s)})" for i, v, s in TARGET)

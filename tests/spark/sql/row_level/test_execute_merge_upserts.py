@@ -9,7 +9,7 @@ from support.files import live_paths
 from support.spark_rows import in_order, rows
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.spark.verbs import row_level
+from tablestore_engine.spark.dml import row_level
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
-from tablestore_engine.operation.commit.consumed import Position
+from tablestore_engine.operation.commit.consumed_positions import Position
 from tablestore_engine.operation.ingest import take_batch
 from tablestore_engine.operation.ingest.take_batch import TakenBatch, TopicNow
 

@@ -8,9 +8,9 @@ from support.tables import keyed_arrow, keyed_table, reload
 from dbt.adapters.tablestore.relation.cache_and_catalog import describe
 from dbt.adapters.tablestore.relation.lag import lags_of, shown, source_name, why_lost
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commands.arrow_write import write_arrow
-from tablestore_engine.operation.commit.consumed import Consumed, Position
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position
 from tablestore_engine.operation.ingest.source import KafkaSource, consumed
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 ORDERS = source_name("default", "orders")

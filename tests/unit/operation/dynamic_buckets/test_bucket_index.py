@@ -13,7 +13,7 @@ from support.invariants import check_invariants
 from support.tables import DELETE, arrow_rows, by_key, compact, make_table, read, rows, write
 
 from tablestore_engine.errors import OptionError, SchemaError, UserError
-from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.storage.stores.hash_index_file import write_hashes
 
 

@@ -7,7 +7,7 @@ from support.deletion_vectors import delete_positions, with_options
 from support.tables import arrow_rows, make_table
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.operation.commands.arrow_write import write_arrow
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 

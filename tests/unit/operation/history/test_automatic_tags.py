@@ -12,7 +12,7 @@ import pytest
 from support.tables import keyed_table, write
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.tag import lifetime_of
+from tablestore_engine.metadata.tag_lifetime import lifetime_of
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.tag_periods import TagPeriods
 from tablestore_engine.options import CoreOptions, validate

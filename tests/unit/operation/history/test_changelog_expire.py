@@ -13,10 +13,10 @@ from support.files import data_files
 from support.tables import compact, keyed_table, rows, write
 
 from tablestore_engine.errors import ChangesNotFound, OptionError, UserError
-from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.table_commands import purge
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.metadata_commands import purge
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.consumer_store import delete_consumer, set_consumer

@@ -13,13 +13,13 @@ from support.tables import compact, make_table, new_job, read, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commands.after_commit import follow
-from tablestore_engine.operation.commands.table_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_expire import (
     PartitionRetention,
     expire_when_due,
     is_check_due,
 )
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.snapshot_store import SnapshotStore

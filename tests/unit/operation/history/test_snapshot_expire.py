@@ -29,8 +29,8 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.snapshot_expire import Retention, end_of_expired
 from tablestore_engine.storage.stores import manifest_store
 

@@ -10,9 +10,9 @@ from support.files import data_files, live_paths
 from support.tables import DELETE, compact, identity, keyed_table, make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.stores import manifest_store
 

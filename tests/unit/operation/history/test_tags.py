@@ -18,11 +18,11 @@ from tablestore_engine.errors import (
     UserError,
 )
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
-from tablestore_engine.operation.commands.after_commit import follow
+from tablestore_engine.metadata.tag_lifetime import Lifetime, duration_text, lifetime_of, tag_of
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage.stores import manifest_store
 

@@ -13,11 +13,11 @@ from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError
-from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.commands import after_commit
+from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
 from tablestore_engine.operation.history.dead_tags import is_dead
 from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.table_commands import after_commit
 from tablestore_engine.storage.stores import manifest_store
 
 OPTIONS = {"bucket": "1", "write-only": "true"}

@@ -11,9 +11,9 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
 from tablestore_engine.operation.changelog.log_position import note_position, noted_position
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.stores.consumer_store import consumers
 

@@ -13,10 +13,10 @@ from tablestore_engine.catalog import Catalog, log_topics
 from tablestore_engine.errors import LogBehindError, LogError
 from tablestore_engine.operation.changelog import early_log
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position, noted_position
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.commit.change import LOG_SENT
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log, restart_log
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 

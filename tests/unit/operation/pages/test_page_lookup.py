@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.pages.page_index import PageIndex
 from tablestore_engine.operation.pages.page_lookup import PagedParquet, look_up
 

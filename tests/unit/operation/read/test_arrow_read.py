@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from support.tables import DELETE, PUT, arrow_rows, compact, make_table, write
 
-from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.arrow_read import read_rows
 from tablestore_engine.schema.table.schema_changes import AddColumn, RenameColumn, RetypeColumn
 from tablestore_engine.schema.types.types import parse_type

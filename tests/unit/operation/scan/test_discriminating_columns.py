@@ -9,7 +9,7 @@ import pytest
 from support.tables import schema_of
 
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, narrower
-from tablestore_engine.operation.scan.file_overlap import Values
+from tablestore_engine.operation.scan.multiset_file_overlap import Values
 
 COLUMNS = {
     "id": "BIGINT",

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from support.tables import compact, make_table, write
 
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.storage.file_io import LocalFileIO

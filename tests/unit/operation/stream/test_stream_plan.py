@@ -11,12 +11,12 @@ import pytest
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
-from tablestore_engine.operation.commands.alter_table import alter_table
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.stream.pieces import packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
+from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.stores.consumer_store import consumers

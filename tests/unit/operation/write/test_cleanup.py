@@ -8,8 +8,8 @@ from support.files import data_files
 from support.tables import new_job, partitioned_table, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
-from tablestore_engine.operation.commands.table_commands import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
 

@@ -6,8 +6,8 @@ import pytest
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.alter.column_options import renamed_in_options, without_columns
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.alter.column_options import renamed_in_options, with_names, without_columns
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SetOption
 from tablestore_engine.schema.types.types import ArrayType, DataField, RowType, parse_type
 
@@ -104,3 +104,11 @@ def test_names_of_nested_keys():
     assert after.merge_engine.folds[0].column == "list"
     with pytest.raises(SchemaError, match=r"l\.nested-key' names it"):
         apply_changes(schema, [DropColumn("l.element.k")], 0)
+
+
+def test_a_schema_with_the_names_of_a_view():
+    schema = create_schema([(one, INT, None) for one in "abc"], ["a", "c"], ["a"], {"sequence.field": "b"})
+    shown = with_names(schema, ["b", "a", "x"])
+    assert [(one.id, one.name) for one in shown.fields] == [(0, "b"), (1, "a"), (2, "x")]
+    assert (shown.primary_keys, shown.partition_keys, shown.options["sequence.field"]) == (("b", "x"), ("b",), "a")
+    assert shown.id != schema.id

@@ -6,12 +6,12 @@ import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, RowKindError, SchemaError
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.manifests.data_file import SimpleStats
-from tablestore_engine.metadata.manifests.manifest import ManifestFileMeta
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import SimpleStats
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.multiset_schema import as_multiset, check_retractable
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import (

@@ -1,6 +1,6 @@
 """Casts of Arrow arrays, where Spark's own casts are not asked.
 
-That is for `tests/spark/spark/read/test_reader_casts.py`.
+That is for `tests/spark/spark/read/test_merge_on_read_casts.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evolve import EDGES, LTZ
 
-from tablestore_engine.operation.scan.may_match import Bounds, comparable, may_match
+from tablestore_engine.operation.scan.stats_may_match import Bounds, comparable, may_match
 from tablestore_engine.schema.casts.cast_arrays import cast_array
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
 from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules, is_castable

@@ -16,9 +16,9 @@ from tablestore_engine.schema.types.sql_literals import (
     unquoted_name,
 )
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.sql.text.constants import constant_at
-from tablestore_engine.sql.text.cursor import string_value
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.tokens.constants import constant_at
+from tablestore_engine.sql.tokens.cursor import string_value
+from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.types.types import parse_sql_type
 
 

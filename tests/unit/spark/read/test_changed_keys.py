@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.tables import schema_of
 
-from tablestore_engine.operation.scan.may_match import Bounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.spark.read.changed_keys import BlockedKeys, JoinedKeys, constant_keys
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 

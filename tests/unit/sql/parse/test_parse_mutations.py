@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.text.lexer import tokenize
-from tablestore_engine.sql.text.parameters import with_parameters
-from tablestore_engine.sql.text.scripts import split
+from tablestore_engine.sql.tokens.lexer import tokenize
+from tablestore_engine.sql.tokens.parameters import with_parameters
+from tablestore_engine.sql.tokens.split_statements import split
 from tests.support.statement_table import statement_cases, tables_of
 
 TEXTS = [case.sql for case in statement_cases()]

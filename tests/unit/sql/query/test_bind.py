@@ -9,7 +9,7 @@ import pytest
 from support.bound import bound, resolve
 
 from tablestore_engine.sql.query.bind import bind, bind_expression, references
-from tablestore_engine.sql.structure.structure import TimeTravel
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 UNCHANGED = [
     "select 1",

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, parse_type
-from tablestore_engine.spark.read.source_bounds import comparable_columns
+from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.row_level.merge_as_upsert import equal_columns, upsert_keys
 

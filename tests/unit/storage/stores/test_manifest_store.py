@@ -9,8 +9,8 @@ import pytest
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
-from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.stores import manifest_store

@@ -7,7 +7,7 @@ from support.execute_door import door, partitioned  # noqa: F401
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, DatabaseNotFound, NotFoundError, SqlError, TableNotFound
-from tablestore_engine.sql.text.patterns import matching
+from tablestore_engine.sql.tokens.patterns import matching
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,153 @@
+"""The changelog that a commit brings with it (`changelog-producer`), as files next to its data files.
+
+It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
+same atomic step: no change is lost or recorded twice, whichever processes commit too and wherever one dies.
+
+* `input`: the rows of a write as they came, which its tasks have written.
+* `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
+* `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
+
+Overwrites record no changes, as in Paimon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.errors import StorageError
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
+from tablestore_engine.mergetree.merge.merge_runs import SortColumn, sort_stable
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
+from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.table_state import TableState
+
+BucketId = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class Input:
+    """The changelog that a write has made of its rows. The files are those of the write, which removes them if it
+    fails."""
+
+    made: tuple[ManifestEntry, ...]
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """The files of the write."""
+        return list(self.made)
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """Nothing: another attempt needs them."""
+
+
+@dataclass(frozen=True)
+class Producer:
+    """Makes the changelog of one commit.
+
+    `level`: only files at this level and above count as the state; with 0 all do.
+    """
+
+    state: TableState
+    target: WriteTarget
+    level: int
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """Write the changelog of a commit that follows `latest` and changes files by `entries`. Returns its files."""
+        changed = [e for e in entries if e.file.level >= self.level]
+        ids = {(e.partition, e.bucket) for e in changed}
+        live = live_entries(self.state.manifests, latest) if latest and ids else []
+        before = [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
+        removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
+        added = [e for e in changed if e.kind == FileKind.ADD]
+        after = [e for e in before if e.identifier not in removed] + added
+        # Changed keys are in the files that a compaction merges into the state, from below it, or that an append adds.
+        merged = [e for e in entries if e.file.level < self.level and e.kind == FileKind.DELETE]
+        holders = [e for e in merged if (e.partition, e.bucket) in ids] or added
+        was, became = self._by_bucket(before), self._by_bucket(after)
+        written: list[ManifestEntry] = []
+        try:
+            for bucket_id, scan in self._by_bucket(holders).items():
+                written += self._write(scan, was.get(bucket_id), became.get(bucket_id))
+        except BaseException:
+            self.remove(written)
+            raise
+        return written
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """Remove the files of a changelog whose commit failed."""
+        for scan in self._by_bucket(entries).values():
+            for file in scan.files:
+                with suppress(StorageError):
+                    self.target.io.delete(scan.path_of(self.target.paths, file))
+
+    def _by_bucket(self, entries: Sequence[ManifestEntry]) -> dict[BucketId, BucketScan]:
+        return {(b.partition_row, b.bucket): b for b in group_by_bucket(entries, self.target.schema)}
+
+    def _write(self, keys: BucketScan, before: BucketScan | None, after: BucketScan | None) -> list[ManifestEntry]:
+        """Write the changes of one bucket."""
+        schema = self.target.schema
+        bucket_files = BucketFiles(keys.partition_path, keys.bucket, 0, FILE_SOURCE_APPEND, changelog=True)
+        writer = RollingWriter(self.target, bucket_files, f"{keys.partition_row.hex()[-16:]}-{keys.bucket}-")
+        was, became = (ScanPlan(None, schema, (one,) if one else ()) for one in (before, after))
+        changed_files = ScanPlan(None, schema, (keys,))
+        reach = Reach(changed_files)
+        plan = KeyedDiff(reach.within(was), reach.within(became), changed_files)
+        number = max((f.max_sequence_number for f in keys.files), default=0)
+        try:
+            if before is not None:
+                _append(writer, schema, changelog_rows(self.state, plan, _compared(schema)), number)
+            else:
+                # Nothing was there: the rows need not be held.
+                for rows in streamed_rows(self.state, plan.after):
+                    _append(writer, schema, ChangelogRows(rows, np.zeros(rows.num_rows, np.int8)), number)
+            files = writer.close()
+        except BaseException:
+            writer.abort()
+            raise
+        return [ManifestEntry(FileKind.ADD, keys.partition_row, keys.bucket, keys.total_buckets, f) for f in files]
+
+
+def _compared(schema: TableSchema) -> tuple[str, ...] | None:
+    """The columns of which one must have changed for an update to be recorded: none if every row counts that was
+    written again."""
+    options = schema.core_options
+    if not options.row_deduplicate:
+        return ()
+    ignored = set(options.row_deduplicate_ignore_fields)
+    # Of a row without other columns, the key says everything.
+    return tuple(name for name in schema.field_names if name not in ignored) or schema.primary_keys
+
+
+def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, number: int) -> None:
+    """Write changes as records of the table, in the order of keys."""
+    if not changes.rows.num_rows:
+        return
+    rows = changes.rows.append_column(VALUE_KIND.name, pa.array(changes.kinds, pa.int8()))
+    rows = sort_stable(rows, [SortColumn(f.name) for f in schema.trimmed_key_fields])
+    for field in schema.trimmed_key_fields:
+        rows = rows.append_column(key_field(field).name, rows.column(field.name))
+    writer.write(rows.append_column(SEQUENCE_NUMBER.name, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows)))
+
+
+def producer_of(state: TableState, kind: str) -> Producer | None:
+    """The maker of the changelog of a commit of a kind (APPEND, COMPACT, …); None when it has none."""
+    options, schema = state.options, state.schema
+    if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
+        return None
+    if options.changelog_producer == "lookup":
+        return Producer(state, write_target(state), 0) if kind == "APPEND" else None
+    if options.changelog_producer == "full-compaction":
+        return Producer(state, write_target(state), options.num_levels - 1)
+    return None

@@ -1,0 +1,84 @@
+"""Replacing a table: the same name and history, other columns and rows, in one atomic step.
+
+The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
+(`storage.stores.schema_store`). A replacement that is killed in between therefore leaves the old table, and readers
+never see the schema without the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import assign_field_ids
+from tablestore_engine.storage.stores.schema_store import SchemaStore
+
+
+def everything(entry: ManifestEntry) -> bool:
+    """Chooses all files."""
+    return True
+
+
+def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> TableSchema:
+    """The current schema if the wanted one is equal, else the version after `newest_id`, which replaces it."""
+    if _same(current, wanted):
+        return current
+    # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
+    ids = count(current.highest_field_id + 1)
+    fields = tuple(replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields)
+    return replace(
+        wanted,
+        id=newest_id + 1,
+        fields=fields,
+        highest_field_id=next(ids) - 1,
+        replaces=str(current.id),
+        base=None,
+    )
+
+
+def _same(current: TableSchema, wanted: TableSchema) -> bool:
+    def shape(schema: TableSchema) -> tuple[object, ...]:
+        columns = [(f.name, str(f.type), f.description, f.default_value) for f in schema.fields]
+        return columns, schema.primary_keys, schema.partition_keys, dict(schema.options), schema.comment
+
+    return shape(current) == shape(wanted)
+
+
+def schema_publisher(
+    schemas: SchemaStore, current: TableSchema | None, schema: TableSchema
+) -> Callable[[], TableSchema] | None:
+    """A function that writes the next schema right before the snapshot; None when it is the current one.
+
+    The function raises ConflictError when another schema has the same number.
+    """
+    if schema is current:
+        return None
+
+    def publish() -> TableSchema:
+        newest = schemas.list_ids()[-1]
+        if newest == schema.id and schemas.load(newest) == schema:
+            return schema  # written by an earlier attempt of this commit
+        if newest >= schema.id or not schemas.try_create(schema):
+            raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
+        return schema
+
+    return publish
+
+
+def restarts(current: TableSchema, schema: TableSchema) -> bool:
+    """Whether the old files cannot be described in manifests of the new schema: other partition columns."""
+    old, new = current.partition_fields, schema.partition_fields
+    filled = current.partition_fill != schema.partition_fill
+    return filled or [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
+
+
+def replace_all(current: TableSchema, schema: TableSchema, added: tuple[ManifestEntry, ...] = ()) -> Change:
+    """The change after which the table consists of `added` only."""
+    if restarts(current, schema):
+        return Change("OVERWRITE", added, restarts=True)
+    return Change("OVERWRITE", added, replaces=everything)

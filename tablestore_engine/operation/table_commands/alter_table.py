@@ -1,0 +1,87 @@
+"""Schema changes of a table: one new schema file, created exclusively; data files stay as they are.
+
+Two kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and counts
+with the next; a write between the two wins, and the check is made again. Other partition columns are for files
+that were written with them. A write that began before and commits later gets a conflict, as with a replaced table.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.change import Change
+from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.not_null_check import check_no_nulls
+from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.schema.alter.apply_changes import apply_changes, forbidden_nulls
+from tablestore_engine.schema.table.schema_changes import RetypeColumn, SchemaChange
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table_state import TableState
+
+_ATTEMPTS = 20
+
+
+def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: int) -> TableState:
+    """Apply changes to the current schema, all or none. Returns the table with what it has become.
+
+    Raises:
+        SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
+        ConflictError: others keep changing the schema, or the rows that have to be checked.
+    """
+    for attempt in range(_ATTEMPTS):
+        # Listed before the current schema is chosen: a version created in between makes the create fail.
+        newest = state.schemas.list_ids()[-1]
+        snapshot = state.snapshots.latest()
+        current = state.schemas.latest(snapshot.schema_id if snapshot else None) or state.schema
+        changed = apply_changes(
+            current, changes, now_millis, has_data=snapshot is not None, earlier=_earlier(state, current, changes)
+        )
+        if replace(changed, id=current.id, time_millis=current.time_millis, base=current.base) == replace(
+            current, replaces=None
+        ):
+            return state.with_schema(current)
+        done = _publish(state.with_schema(current), replace(changed, id=newest + 1), newest, snapshot)
+        if done is not None:
+            return done
+        time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
+    raise ConflictError(f"The schema of '{state.name}' is being changed by others.", hint="Try again.")
+
+
+def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Snapshot | None) -> TableState | None:
+    """The table with a next schema; None when others were faster."""
+    forbidden = forbidden_nulls(state.schema, changed)
+    if snapshot is not None and (forbidden or changed.partition_keys != state.schema.partition_keys):
+        check_no_nulls(state, changed, snapshot, forbidden)
+        return _with_snapshot(state, changed, snapshot)
+    # Versions derived from a void version are void, too; `base` names the version to derive from.
+    direct = state.schema.id == newest and state.schema.base is None
+    published = replace(changed, base=None if direct else state.schema.id)
+    return state.with_schema(published) if state.schemas.try_create(published) else None
+
+
+def _with_snapshot(state: TableState, changed: TableSchema, snapshot: Snapshot) -> TableState | None:
+    """The table with a schema that takes effect by the snapshot after the given one; None when others were faster."""
+
+    def guard() -> None:
+        latest = state.snapshots.latest()
+        if latest is None or latest.id != snapshot.id:
+            raise ConflictError("The table was changed meanwhile.", hint="Run the statement again.")
+
+    schema = replace(changed, replaces=str(state.schema.id))
+    try:
+        follow(publish_change(state, Change("ANALYZE", guard=guard), schema=schema))
+    except ConflictError:
+        return None
+    return state.with_schema(schema)
+
+
+def _earlier(state: TableState, current: TableSchema, changes: Sequence[SchemaChange]) -> list[TableSchema]:
+    """The versions of the schema before the current one, if a change needs to know the types that columns had."""
+    if not any(isinstance(one, RetypeColumn) for one in changes):
+        return []
+    return [state.schemas.load(one) for one in state.schemas.list_ids() if one < current.id]

@@ -1,0 +1,89 @@
+"""Whether columns, or fields inside of them, hold nulls in a snapshot: what must be known before they become NOT NULL.
+
+Files whose statistics count no null in a column are not read. Where records of a key are folded, records count, and not
+the rows that they make: a fold must not meet a null in a column that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.file_skipping import FileBounds
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
+from tablestore_engine.schema.table.predicate import IsNull
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
+from tablestore_engine.table_state import TableState
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Path = tuple[str, ...]
+
+
+def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, paths: Collection[Path]) -> None:
+    """Raise a SchemaError, which names the column or field, if one is null in a row of a snapshot as a schema reads
+    it."""
+    fields = tuple(replace(one, type=_loose(one.type)) for one in schema.fields)
+    state = state.with_schema(replace(schema, fields=fields))
+    for path in paths:
+        if state.schema.merge_engine.folds:
+            _check_records(state, snapshot, path)
+        else:
+            _check_rows(state, snapshot, path)
+
+
+def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:
+    for entry in live_entries(state.manifests, snapshot):
+        bounds = FileBounds(entry.file, state.schema, state.schemas.load).of(None)
+        known = bounds(path[0])
+        if len(path) > 1 or known is None or known[1].null_count != 0:
+            raise SchemaError(
+                f"Column '{'.'.join(path)}' cannot become NOT NULL: with 'merge-engine' = "
+                f"'{state.options.merge_engine}', records of the table may have no value for it.",
+                hint="Write a value for every row, run ALTER TABLE … COMPACT, and try again.",
+            )
+
+
+def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
+    # Metadata commands do not import Arrow.
+    from tablestore_engine.operation.read.arrow_read import read_rows
+
+    plan = plan_scan(state, snapshot, IsNull(path[0]) if len(path) == 1 else None, None)
+    found = sum(_nulls(batch.column(0), path[1:]) for batch in read_rows(state, plan, (path[0],)))
+    if found:
+        raise SchemaError(
+            f"Column '{'.'.join(path)}' cannot become NOT NULL: it is null in {found} row{'' if found == 1 else 's'}.",
+            hint="Give these rows a value first, for example by UPDATE … SET … WHERE … IS NULL.",
+        )
+
+
+def _nulls(array: pa.Array, path: Path) -> int:
+    """How many values at a path are null where what is around them is not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not path:
+        return int(array.null_count)
+    there = array.drop_null()
+    if pa.types.is_struct(there.type):
+        return _nulls(there.flatten()[there.type.get_field_index(path[0])], path[1:])
+    if pa.types.is_map(there.type):
+        # A map that was filtered has the keys and items of its own entries only.
+        return _nulls(there.keys if path[0] == "key" else there.items, path[1:])
+    return _nulls(pc.list_flatten(there), path[1:])
+
+
+def _loose(data_type: DataType) -> DataType:
+    """The type with nulls everywhere but in the keys of maps."""
+    if isinstance(data_type, ArrayType):
+        data_type = replace(data_type, element=_loose(data_type.element))
+    elif isinstance(data_type, MapType):
+        data_type = replace(data_type, value=_loose(data_type.value))
+    elif isinstance(data_type, RowType):
+        data_type = replace(data_type, fields=tuple(replace(f, type=_loose(f.type)) for f in data_type.fields))
+    return data_type.as_nullable(True)

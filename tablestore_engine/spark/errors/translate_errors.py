@@ -1,0 +1,172 @@
+"""Errors of Spark as errors of this engine: one clear message without a Java stack.
+
+Spark's errors arrive as Python exceptions that carry Java stacks. `translated` turns them into this engine's errors:
+the error condition and its first sentence for mistakes of the user, the root cause for other failures.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import (
+    AnalysisException,
+    ParseException,
+    PySparkException,
+)
+
+from tablestore_engine import errors
+from tablestore_engine.errors import (
+    CastError,
+    ExecutionError,
+    NegativeCountError,
+    ParseError,
+    RowKindError,
+    SqlError,
+    TableNotFound,
+    TableStoreError,
+    interrupted,
+)
+from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
+from tablestore_engine.schema.casts.old_file_casts import CAST_FAILED, CAST_HINT
+from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
+from tablestore_engine.spark.errors.error_hints import error_hint
+from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
+from tablestore_engine.spark.errors.unreadable_files import failed_file
+
+_MAX_MESSAGE = 2_000
+_SIGNAL_HANDLER = "signal_handler"  # PySpark's own, which cancels jobs before it raises KeyboardInterrupt
+_OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTILINE)
+_NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+# A Java exception's class name in front of its message, and the stack behind it.
+_CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
+_STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
+
+# Messages of py4j and of waiting threads: the reason is in their cause.
+_CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
+_NOTHING_SAID = re.compile(r"(?:[\w.$]+: )?Exception thrown in awaitResult:\s*")
+_CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@contextmanager
+def translated(text: str = "", locate: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Raise this engine's errors for Spark's. `locate` says how an offset of the text that Spark is given is shown."""
+    try:
+        yield
+    except TableStoreError:
+        raise
+    except PySparkException as error:
+        if isinstance(error, (AttributeError, LookupError)):
+            raise  # by which Python learns that a frame has no such attribute or column
+        raise translate(error, text, locate) from None
+    except Exception as error:
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
+        if type(error).__module__.startswith(("py4j", "grpc")):
+            raise failure(str(error) or type(error).__name__) from None
+        raise
+
+
+def translate(error: PySparkException, text: str = "", locate: Callable[[int], str] | None = None) -> TableStoreError:
+    """This engine's error for one of Spark's."""
+    full = _text(error)
+    if not isinstance(error, (ParseException, AnalysisException)):
+        return failure(full)
+    problem = reason_and_position(_without_java(full))
+    shown = "" if problem.position is None or locate is None else locate(_offset(text, *problem.position))
+    message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
+    hint = error_hint(problem.reason, text)
+    condition = error.getCondition() if hasattr(error, "getCondition") else None
+    if isinstance(error, ParseException):
+        return ParseError(message, hint=hint)
+    missing = condition is not None and condition.startswith(_NOT_FOUND)
+    return TableNotFound(message) if missing else SqlError(message, hint=hint)
+
+
+def failure(text: str) -> TableStoreError:
+    """The error for what Spark says of a query that failed while it ran."""
+    lost = failed_file(text)
+    if lost is not None:
+        return lost
+    message = short_message(text)
+    if NEGATIVE in message:
+        reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
+        return NegativeCountError(reason, hint=NEGATIVE_HINT)
+    if CAST_FAILED in message:
+        reason = message[message.index(CAST_FAILED) :].partition(" SQLSTATE: ")[0]
+        return CastError(reason, hint=CAST_HINT)
+    unknown = message.find(UNKNOWN_KIND)
+    end = message.find(KINDS_HINT, unknown)
+    if 0 <= unknown < end:
+        return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
+    return _of_worker(text) or ExecutionError(message, hint=error_hint(message))
+
+
+def _of_worker(text: str) -> TableStoreError | None:
+    """The error that the engine raised in one of Spark's Python workers, by the last line of its traceback."""
+    lines = _OWN_ERROR.findall(text)
+    if not lines:
+        return None
+    name, message = lines[-1]
+    kind = getattr(errors, name, ExecutionError)
+    made: TableStoreError = kind.__new__(kind, message)
+    TableStoreError.__init__(made, message)  # which names its file and ends with its hint
+    return made
+
+
+def was_interrupted(error: Exception) -> bool:
+    """Whether an error came of Ctrl-C: PySpark cancels its jobs then, and py4j may fail at that."""
+    if not isinstance(error, (OSError, ValueError)) and not type(error).__module__.startswith("py4j"):
+        return False
+    frames = traceback.walk_tb(error.__traceback__)
+    return interrupted(error) or any(frame.f_code.co_name == _SIGNAL_HANDLER for frame, _ in frames)
+
+
+def _text(error: PySparkException) -> str:
+    text = str(error)
+    if not text and hasattr(error, "getMessage"):
+        text = error.getMessage() or ""
+    return text
+
+
+def _offset(text: str, line: int, offset: int) -> int:
+    """The offset in a text of a position in one of its lines, counted from 1."""
+    return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + offset
+
+
+def short_message(text: str) -> str:
+    """The message without Java's stack, class names and the frames of Spark's own Python, in the user's words."""
+    return _cut(own_words(_without_java(text)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
+
+
+def _without_java(text: str) -> str:
+    text = _CALLING.sub("", text)
+    stack = _STACK.search(text)
+    if stack and _NOTHING_SAID.fullmatch(text[: stack.start()]):
+        causes = _CAUSE.findall(text)
+        text = causes[-1] if causes else text
+        stack = _STACK.search(text)
+    if stack:
+        text = text[: stack.start()]
+    cause = re.findall(r"Caused by: ([^\n]+)", text)
+    if "Job aborted due to stage failure" in text:
+        found = re.search(r"Lost task [^)]*\)[^:]*: (.*)", text, re.DOTALL)
+        text = found[1] if found else text
+    if "Traceback (most recent call last)" in text:
+        lines = [line for line in text.strip().splitlines() if line.strip()]
+        last = next((line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1])
+        text = last
+    elif cause:
+        text = cause[-1]
+    text = text.strip()
+    previous = None
+    while previous != text:
+        previous = text
+        text = _CLASS.sub("", text).strip()
+    return text

@@ -1,0 +1,35 @@
+"""The rows of a DataFrame as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from tablestore_engine.spark.errors.translate_errors import translated
+
+
+def collect_arrow(frame: DataFrame) -> pa.Table:
+    """All rows of a DataFrame as an Arrow table.
+
+    Raises:
+        SqlError, ExecutionError: Spark refused or failed.
+    """
+    with translated():
+        return _of_variants(frame) if "variant" in frame.schema.simpleString() else frame.toArrow()
+
+
+def _of_variants(frame: DataFrame) -> pa.Table:
+    """The rows of a DataFrame with variants, of which PySpark's own way does not take nulls."""
+    payloads = frame.mapInArrow(_written, "payload binary").toArrow().column(0)
+    tables = [pa.ipc.open_stream(one.as_buffer()).read_all() for one in payloads]
+    return pa.concat_tables(tables) if tables else frame.limit(0).toArrow()
+
+
+def _written(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        yield pa.RecordBatch.from_pydict({"payload": pa.array([sink.getvalue().to_pybytes()], pa.binary())})

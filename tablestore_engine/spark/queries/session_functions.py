@@ -1,0 +1,160 @@
+"""Functions of the warehouse as temporary functions of a session, under which statements call them.
+
+A function is registered once per session and definition, named `database.function`. Invariant: a name never gets
+another meaning, because Spark may analyse a text that calls it again later: another definition gets a numbered name.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
+from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
+from tablestore_engine.spark.errors.translate_errors import translated
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_ATTRIBUTE = "_tablestore_functions"
+_KEPT = 1_000
+_lock = Lock()
+
+
+def session_function(spark: SparkSession, function: Function, body: str) -> str:
+    """The unquoted name under which a session calls a function; `body` is its body with the names of tables bound.
+
+    Raises SqlError: Spark or Python do not accept the function.
+    """
+    key = (function.full_name, repr(function), body)
+    with _lock:
+        known: OrderedDict[tuple[str, str, str], str] = vars(spark).setdefault(_ATTRIBUTE, OrderedDict())
+        name = known.get(key)
+        if name is None:
+            number = sum(one[0] == function.full_name for one in known)
+            name = function.full_name if not number else f"{function.full_name}#{number + 1}"
+            while name in known.values():
+                number += 1
+                name = f"{function.full_name}#{number + 1}"
+            _register(spark, function, body, name)
+            known[key] = name
+            while len(known) > _KEPT:
+                with translated():
+                    spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {quoted_name(known.popitem(last=False)[1])}")
+        else:
+            known.move_to_end(key)
+    return name
+
+
+def is_session_function(spark: SparkSession, name: str) -> bool:
+    """Whether a bare name is that of a built-in function, or of one that the session's user made."""
+    with translated():
+        return bool(spark.catalog.functionExists(quoted_name(name)))
+
+
+def made_here(spark: SparkSession) -> frozenset[str]:
+    """The names of functions that were registered for the warehouse, as SHOW FUNCTIONS writes them."""
+    names = list(vars(spark).get(_ATTRIBUTE, {}).values())
+    return frozenset([*names, *(f"{name}#python" for name in names)])
+
+
+def _register(spark: SparkSession, function: Function, body: str, name: str) -> None:
+    if function.aggregate:
+        _register_python(spark, function, name, _grouped(function))
+        return
+    if function.language == PYTHON:
+        inside = f"{name}#python"
+        _register_python(spark, function, inside, python_function(function))
+        # A SQL function around it casts the arguments, and has the defaults and the names of the parameters.
+        body = f"{quoted_name(inside)}({', '.join(quoted_name(one.name) for one in function.parameters)})"
+    with translated():
+        spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {quoted_name(name)}{_signature(function)} RETURN {body}")
+
+
+def _signature(function: Function) -> str:
+    parameters = ", ".join(_written(one) for one in function.parameters)
+    returns = "" if function.returns_sql is None else f" RETURNS {function.returns_sql}"
+    return f"({parameters}){returns}"
+
+
+def _written(one: Parameter) -> str:
+    default = "" if one.default_sql is None else f" DEFAULT {one.default_sql}"
+    comment = "" if one.comment is None else f" COMMENT {quoted_text(one.comment)}"
+    return f"{quoted_name(one.name)} {one.type_sql}{default}{comment}"
+
+
+def _register_python(spark: SparkSession, function: Function, name: str, callable_: Callable[..., Any]) -> None:
+    from pyspark.sql import functions
+    from pyspark.sql.pandas.functions import pandas_udf
+
+    assert function.returns_sql is not None
+    with translated():
+        if function.aggregate:
+            made: Any = cast("Any", pandas_udf)(callable_, function.returns_sql)
+        else:
+            made = functions.udf(callable_, function.returns_sql)
+            made = made.asNondeterministic() if function.deterministic is False else made
+        spark.udf.register(name, made)
+
+
+def check_python(function: Function) -> None:
+    """Raise SqlError unless the code can be read, and has the handler. Runs nothing of it."""
+    try:
+        tree = ast.parse(_code(function))
+    except SyntaxError as error:
+        raise SqlError(
+            f"The Python code of function '{function.full_name}' cannot be read: {error.msg} (line {error.lineno})."
+        ) from None
+    defined = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    named = defined.get(_handler(function))
+    wanted = ast.ClassDef if function.aggregate else (ast.FunctionDef, ast.ClassDef)
+    if not isinstance(named, wanted):
+        what = "class" if function.aggregate else "function"
+        raise SqlError(
+            f"The Python code of '{function.full_name}' has no {what} '{_handler(function)}', which is its HANDLER.",
+            hint=f"It defines {', '.join(defined) or 'none'}.",
+        )
+
+
+def python_function(function: Function) -> Callable[..., Any]:
+    """The handler of a function in Python. It is sent to the workers as code, so it may use what it imports."""
+    module: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(_code(function), f"<function {function.full_name}>", "exec"), module)  # noqa: S102 - the user's code
+    found: Callable[..., Any] = module[_handler(function)]
+    if not function.aggregate:
+        found.__annotations__ = {}  # by some of them PySpark would pass whole columns
+    return found
+
+
+def _grouped(function: Function) -> Callable[..., Any]:
+    """The function of an aggregate: it takes the columns of a group."""
+    import pandas as pd
+
+    handler = python_function(function)
+
+    def aggregate(*columns: Any) -> Any:
+        state = handler()
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            state.accumulate(*row)
+        return state.finish()
+
+    # By the annotations PySpark knows that it takes columns and returns one value.
+    aggregate.__annotations__ = {"columns": pd.Series, "return": float}
+    return aggregate
+
+
+def _handler(function: Function) -> str:
+    return function.handler or "_function"
+
+
+def _code(function: Function) -> str:
+    """The module that defines the handler: the body itself, or a function around it."""
+    if function.handler is not None:
+        return textwrap.dedent(function.body)
+    names = ", ".join(one.name for one in function.parameters)
+    return f"def _function({names}):\n{textwrap.indent(textwrap.dedent(function.body), '    ')}\n"

@@ -1,0 +1,100 @@
+"""Temporary views of a session: those that its user made, and those under which statements name tables.
+
+A statement makes a temporary view of a frame, so that its text can name it. Invariant: no two such views of a process
+have the same name. A text outlives its statement: a temporary view, a cached query and, over
+Spark Connect, every frame are analysed anew when they are read, and threads may share a session. Under a reused name
+they would find another table's rows, or the rows that another query left after pruning.
+
+Views of finished statements are dropped when many newer ones have been made, unless they were made to *last*; whether
+older statements are unfinished does not matter.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from weakref import ReferenceType, ref
+
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER
+from tablestore_engine.spark.errors.translate_errors import translated
+
+KEPT = 32
+KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
+_ATTRIBUTE = "_tablestore_temp_views"
+_DEFINITIONS = "_tablestore_view_definitions"
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+
+_Known = list[tuple[str, "ReferenceType[TempViews]"]]
+
+
+class TempViews:
+    """The temporary views of one statement, which is unfinished as long as this object is referenced."""
+
+    def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
+        self._spark = spark
+        self._lasting = lasting
+
+    def add(self, name: str, frame: DataFrame) -> str:
+        """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
+        view = f"{name}#{next(_numbers)}"
+        frame.createOrReplaceTempView(quoted_name(view))
+        if not self._lasting:
+            for old in self._remember(view):
+                self._spark.catalog.dropTempView(old)
+        return view
+
+    def _remember(self, view: str) -> list[str]:
+        """Remember a view. Returns the views that are to be dropped now."""
+        connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
+        kept = KEPT_OVER_CONNECT if connects else KEPT
+        with _lock:
+            known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, [])
+            known.append((view, ref(self)))
+            older = [(one, one[1]() is None) for one in known[:-kept]]
+            known[:-kept] = [one for one, finished in older if not finished]
+        return [one for (one, _), finished in older if finished]
+
+
+def is_temporary(spark: SparkSession, name: str) -> bool:
+    """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
+    with translated():
+        return bool(spark.catalog.tableExists(quoted_name(name)))
+
+
+def ends_with_session(spark: SparkSession, name: str) -> bool:
+    """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
+    with translated():
+        return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
+
+
+def remember_definition(spark: SparkSession, name: str, definition: object) -> None:
+    """Remember what a temporary view was made from."""
+    known: dict[str, tuple[object, DataFrame]] = vars(spark).setdefault(_DEFINITIONS, {})
+    with translated():
+        known[name.lower()] = (definition, spark.table(quoted_name(name)))
+
+
+def definition_of(spark: SparkSession, name: str) -> object | None:
+    """The source of a temporary view; None if it was made in another way, or over again since."""
+    definition, made = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))
+    if made is None:
+        return None
+    with translated():
+        return definition if spark.table(quoted_name(name)).sameSemantics(made) else None
+
+
+def named_plan(answer: DataFrame, notes: Sequence[str] = ()) -> DataFrame:
+    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it.
+
+    Columns of the engine are without their prefix there.
+    """
+    (column,) = answer.columns
+    text = functions.regexp_replace(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1"), OWN_NAME, "$1")
+    if notes:
+        text = functions.concat(text, functions.lit("\n" + "\n\n".join(notes) + "\n"))
+    return answer.select(text.alias(column))

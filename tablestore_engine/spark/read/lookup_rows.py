@@ -1,0 +1,151 @@
+"""Rows of a table that are looked up by key, in this process, as a DataFrame.
+
+Spark reads a column of a file whole, or whole pages of it; for some thousand keys out of many million rows it would
+read the table. Here only what may hold a key is read (`operation.read.arrow_read`). Keys and rows are held in memory,
+so there are limits to both; beyond them, rows are joined with the keys as in any other query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.table.predicate import Compare, In, Predicate
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
+from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
+from tablestore_engine.table import Table
+
+MOST_KEYS = 200_000
+MOST_ROWS = 500_000
+MOST_BYTES = 256 << 20
+FEW_VALUES = 1_000  # that are looked for in every file one by one
+
+
+def lookup_columns(pairs: Sequence[tuple[str, str]], schema: TableSchema) -> list[tuple[str, str]]:
+    """The pairs of a column of the table and another one by which rows of a keyed table can be looked up.
+
+    All records of a row have the values of its key. Blanks at the end of a CHAR do not count in comparisons.
+    """
+    kinds = {name: schema.field(name).type for name in schema.primary_keys}
+    chosen = {name: column for name, column in pairs if name in kinds and not _is_char(kinds[name])}
+    return list(chosen.items())
+
+
+def _is_char(kind: object) -> bool:
+    return isinstance(kind, AtomicType) and kind.root == "CHAR"
+
+
+def few_keys(source: DataFrame, pairs: Sequence[tuple[str, str]], schema: TableSchema) -> RowKeys | None:
+    """The values that rows of the source have for columns of the table, without those that equal nothing.
+
+    None when the rows are many, or a value is none of the column's type. One job.
+
+    Raises:
+        TableStoreError: the source cannot be computed.
+    """
+    found = _few(source, [column for _, column in pairs])
+    if found is None:
+        return None
+    return keys_among(found, [(name, f"c{i}") for i, (name, _) in enumerate(pairs)], schema)
+
+
+def few_keys_of(rows: DataFrame, schema: TableSchema) -> RowKeys | None:
+    """The keys of rows of the table itself, which have the columns of `key_names`; None when they are many. One job.
+
+    Raises:
+        TableStoreError: the rows cannot be computed.
+    """
+    names = key_names(schema)
+    found = _few(rows, names)
+    return None if found is None else keys_of_rows(found.rename_columns(names), schema)
+
+
+def key_names(schema: TableSchema) -> list[str]:
+    """The columns by which a row of the table is found: those of its key, and of its partition."""
+    return list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
+
+
+def keys_of_rows(rows: pa.Table, schema: TableSchema) -> RowKeys | None:
+    """The keys of rows of the table itself, without a partition column that is null in one of them.
+
+    Partition columns only skip files: where they do not belong to the key, it has one row in all partitions.
+    """
+    known = [n for n in key_names(schema) if n in schema.primary_keys or not rows.column(n).null_count]
+    return keys_among(rows, [(name, name) for name in known], schema)
+
+
+def _few(source: DataFrame, columns: Sequence[str]) -> pa.Table | None:
+    items = [f"{quoted_name(column)} AS c{i}" for i, column in enumerate(columns)]
+    found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
+    return None if found.num_rows > MOST_KEYS else found
+
+
+def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: TableSchema) -> RowKeys | None:
+    """The values that rows have for columns of the table, as `few_keys` returns them."""
+    columns = [source.column(column) for _, column in pairs]
+    kinds = [to_arrow_type(schema.field(name).type) for name, _ in pairs]
+    try:
+        cast = [column.cast(kind, safe=False) for column, kind in zip(columns, kinds, strict=True)]
+        # A value that a cast changes is no value of the column.
+        same = [pc.equal(a.cast(b.type, safe=False), b) for a, b in zip(cast, columns, strict=True)]
+    except pa.ArrowInvalid:
+        return None
+    keys = pa.table(cast, names=[name for name, _ in pairs])
+    return RowKeys(keys.filter(reduce(pc.and_, same)))
+
+
+def predicates_of(keys: RowKeys) -> list[Predicate]:
+    """The predicate of every row with one of the keys, to skip partitions, buckets and files by."""
+    found: list[Predicate] = []
+    for name, values in keys.distinct.items():
+        if not len(values):
+            return [In(name, ())]
+        try:
+            ends = pc.min_max(values).as_py()
+            found += [Compare(name, ">=", ends["min"]), Compare(name, "<=", ends["max"])]
+            if len(values) <= FEW_VALUES:
+                found.append(In(name, tuple(values.to_pylist())))
+        except (OverflowError, ValueError):
+            continue  # a time that Python cannot represent, as after the year 9999
+    return found
+
+
+def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None:
+    """The rows of a keyed table's plan that have one of the keys; None when they are too many to hold."""
+    names = plan.schema.field_names
+    found: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in read_rows(table.state.with_schema(plan.schema), plan, tuple(names), keys):
+        found.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows > MOST_ROWS or size > MOST_BYTES:
+            return None
+    return pa.Table.from_batches(found, output_schema(plan.schema, tuple(names)))
+
+
+def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
+    """Rows of a table as they are read."""
+    return typed(frame_of_fields(spark, rows, schema.fields), schema)
+
+
+def frame_of_fields(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
+    """Rows with the Spark types of fields, whatever Spark would make of their Arrow types."""
+    shape = to_spark_schema(fields)
+    kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
+    cast = [rows.column(i).cast(kind, safe=False) for i, kind in enumerate(kinds.types)]
+    given = pa.Table.from_arrays(cast, schema=kinds)
+    return spark.createDataFrame(given if rows.num_rows else [], shape)

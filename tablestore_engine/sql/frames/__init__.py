@@ -1,6 +1,0 @@
-"""Queries as DataFrames that are pinned to one consistent set of snapshots.
-
-`frames` binds the queries of one statement, `table_frames` reads its tables, `time_travel` picks the snapshot of
-VERSION or TIMESTAMP AS OF, and `called_functions` finds the functions of the warehouse. Knows `catalog` and the rooms
-of `sql` below it, and `spark`.
-"""

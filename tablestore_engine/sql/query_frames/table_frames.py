@@ -1,0 +1,84 @@
+"""The rows of one table in a query, as a DataFrame: planned now, or kept from an earlier statement.
+
+A kept frame serves later statements as long as the table, its schema and the predicate are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.explain_scan import scan_text
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.queries.frame_cache import FrameCache
+from tablestore_engine.spark.queries.table_cache import keep, kept
+from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.hidden_columns import read_with_hidden
+from tablestore_engine.spark.read.merge_on_read import read_plan
+from tablestore_engine.sql.query.bind import TableReference
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
+
+
+@dataclass(frozen=True)
+class TableRead:
+    """One table as a query names it: its snapshot, the schema to read it with, and what the query asks for."""
+
+    table: Table
+    snapshot: Snapshot | None
+    schema: TableSchema
+    reference: TableReference
+
+    def plan(self) -> ScanPlan:
+        """The files that the query needs."""
+        return self.table.scan(self.snapshot, self.reference.predicate, schema=self.schema)
+
+    def explained(self, plan: ScanPlan) -> str:
+        """The line of EXPLAIN about the scan, with the files that it leaves out."""
+        return scan_text(self.table.name, self.table.live_files(self.snapshot), plan, self.reference.predicate)
+
+    def frame(self, spark: SparkSession, plan: ScanPlan) -> tuple[DataFrame, int]:
+        """The rows, and the bytes of the files that they come from."""
+        predicate, hidden = self.reference.predicate, self.reference.hidden
+        if hidden:
+            rows = read_with_hidden(spark, self.table, plan, predicate, hidden)
+        else:
+            rows = read_plan(spark, self.table, plan, predicate)
+        return with_computed(rows, self.schema), plan.file_size
+
+    def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
+        """The same, from an earlier statement where nothing that they depend on has changed."""
+        snapshot, reference = self.snapshot, self.reference
+        if snapshot is None or reference.options:
+            return self.frame(spark, self.plan())
+        state = _state(self.table, snapshot, self.schema)
+        if reference.time_travel is None and not reference.hidden:
+            cached = kept(spark, self.table.path, state, lambda: _whole(spark, self.table, snapshot))
+            if cached is not None:
+                return cached.frame, cached.file_size
+        key = (*state, repr(reference.predicate), reference.hidden)
+        return _FRAMES.get(spark, key, lambda: self.frame(spark, self.plan()))
+
+
+def cached_rows(spark: SparkSession, table: Table, snapshot: Snapshot, level: str) -> DataFrame:
+    """Keep the rows of a table in memory, and return them."""
+    state = _state(table, snapshot, table.schema)
+    return keep(spark, table.path, level, state, lambda: _whole(spark, table, snapshot)).frame
+
+
+def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataFrame, int]:
+    plan = table.scan(snapshot)
+    return with_computed(read_plan(spark, table, plan), table.schema), plan.file_size
+
+
+def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
+    """The state on which the rows of a table depend, for comparison."""
+    identity = (snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis)
+    return (table.path, snapshot.id, *identity, schema.id)

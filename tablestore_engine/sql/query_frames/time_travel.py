@@ -1,0 +1,66 @@
+"""VERSION AS OF and TIMESTAMP AS OF: the snapshot that a time-travel clause picks; and the bounds of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.history.change_range import Bound
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
+from tablestore_engine.sql.tokens.cursor import literal_text
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def millis_query(time_sql: str) -> str:
+    """The query for the milliseconds since 1970 of an expression; null when it is not a time."""
+    return f"SELECT unix_millis(TRY_CAST({time_sql} AS TIMESTAMP)) AS t"
+
+
+def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame]) -> Snapshot:
+    """The snapshot or tag that a version names, or the newest snapshot that is not younger than a time.
+
+    `run` evaluates the expression of the time: one row with its milliseconds.
+
+    Raises:
+        SqlError: the expression is not a time.
+        SnapshotNotFound, TagNotFound
+    """
+    if travel.version_sql is not None:
+        return table.version(travel.version_sql.strip().strip("'\""))
+    assert travel.timestamp_sql is not None
+    millis = _millis(travel.timestamp_sql, run)
+    if millis is None:
+        raise SqlError(
+            f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
+            hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
+        )
+    return table.snapshot_at(millis)
+
+
+def bound_of(table: Table, sql: str, run: Callable[[str], DataFrame]) -> Bound:
+    """A bound of changes: the id of a snapshot, the name of a tag, or a time, in this order.
+
+    Raises:
+        SqlError: it is none of them.
+    """
+    text = literal_text(sql)
+    if sql.strip().isdigit() or (text is not None and (text.strip().isdigit() or text in table.tags.names())):
+        return sql.strip() if text is None else text
+    millis = _millis(sql, run)
+    if millis is None:
+        raise SqlError(
+            f"{sql} is no snapshot, no tag and no time of table {table.name}.",
+            hint="Write the id of a snapshot, the name of a tag, or a time like '2024-01-31 08:00:00'.",
+        )
+    return datetime.fromtimestamp(millis / 1000, timezone.utc)
+
+
+def _millis(time_sql: str, run: Callable[[str], DataFrame]) -> int | None:
+    row = run(time_sql).first()
+    return None if row is None or row[0] is None else int(row[0])

@@ -1,0 +1,105 @@
+"""The rows of a large keyed table that a condition holds for: they are found first, and then looked up by key.
+
+Finding them takes a few columns: none of the table where the condition gives the keys (`key IN (SELECT …)`, constants),
+else those of the condition and of the key. Only then are the other columns read, of these rows alone. A condition that
+holds for too many rows, or names hidden columns, is left to the query that changes them.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import TableStoreError
+from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.scan.file_skipping import certain_rows
+from tablestore_engine.operation.scan.key_lookup import pinned_keys
+from tablestore_engine.schema.table.predicate import Compare
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
+from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
+from tablestore_engine.sql.row_level.in_subqueries import memberships
+from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
+from tablestore_engine.sql.tokens.lexer import tokenize
+
+_NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
+"""Tokens by which a condition is more than a single comparison."""
+
+
+def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTarget, str | None]:
+    """The target with the rows that WHERE may hold for, and what is left to test of them; or both as they are.
+
+    Raises:
+        TableStoreError: the condition cannot be evaluated.
+    """
+    if where_sql is None or target.frames.explaining or target.hidden or not target.keyed or not is_large(target.plan):
+        return target, where_sql
+    pinned = pinned_keys(target.predicate, target.table.schema)
+    if pinned is not None:
+        return target.of_keys(pinned), where_sql
+    return _of_subquery(target, where_sql) or _of_condition(target, where_sql) or (target, where_sql)
+
+
+def rows_where(target: RowLevelTarget, condition_sql: str) -> RowLevelTarget | None:
+    """The target with the rows for which a bound condition is true; None when they are too many."""
+    return _with_rows_of(target, f"{target.register()} AS {quoted_name(target.alias)} WHERE {condition_sql}")
+
+
+def rows_in(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
+    """The target with the rows of an item of a FROM list, which are rows of it; None when they are too many."""
+    return _with_rows_of(target, rows_sql)
+
+
+def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, str] | None:
+    schema = target.table.schema
+    for one in memberships(where_sql, owner_of(target.table, target.written_alias)):
+        names = [schema.field(name).name for name in one.columns if schema.has_field(name)]
+        keys = _keys_of(target, one.query_sql, names) if len(names) == len(one.columns) else None
+        found = None if keys is None else target.of_keys(keys)
+        if found is not None and found.rows is not None:
+            return found, one.rest_sql
+    return None
+
+
+def _keys_of(target: RowLevelTarget, query_sql: str, names: list[str]) -> RowKeys | None:
+    """The rows of a subquery as keys; None when it depends on the row of the target, or does not give keys."""
+    schema = target.table.schema
+    try:
+        frame = target.frames.query(query_sql)
+    except TableStoreError:
+        return None  # it names a column of the target, or the statement fails with it, too
+    if len(frame.columns) != len(names):
+        return None
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(names))))
+    pairs = [(name, f"c{i}") for i, name in enumerate(names)]
+    if len(comparable_columns(pairs, schema, numbered)) < len(pairs) or len(lookup_columns(pairs, schema)) < len(pairs):
+        return None
+    return few_keys(numbered, pairs, schema)
+
+
+def _of_condition(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, None] | None:
+    if _is_wide(target, where_sql):
+        return None
+    found = rows_where(target, target.expression(where_sql))
+    return None if found is None else (found, None)
+
+
+def _is_wide(target: RowLevelTarget, where_sql: str) -> bool:
+    """Whether WHERE is a comparison that certainly holds for more rows than are looked up."""
+    one = target.predicate
+    if not isinstance(one, Compare) or any(token.key in _NOT_ALONE for token in tokenize(where_sql)):
+        return False
+    return certain_rows(target.plan, one, target.table.state.schemas.load) > MOST_KEYS
+
+
+def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
+    schema = target.table.schema
+    names = key_names(schema)
+    if any(_is_inexact(schema.field(name).type) for name in names):
+        return None
+    keys = target.frames.run(f"SELECT {', '.join(map(quoted_name, names))} FROM {rows_sql}")
+    few = few_keys_of(keys, schema)
+    found = None if few is None else target.of_keys(few)
+    return None if found is None or found.rows is None else found
+
+
+def _is_inexact(kind: object) -> bool:
+    return isinstance(kind, AtomicType) and kind.root in ("FLOAT", "DOUBLE")

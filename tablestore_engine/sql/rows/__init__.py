@@ -1,4 +1,0 @@
-"""Statements that read or write rows: queries, INSERT, CREATE TABLE … AS, ANALYZE, rewrites.
-
-Knows `frames`, `catalog` and the rooms of `sql` below it, and `spark`, which executes the statements.
-"""

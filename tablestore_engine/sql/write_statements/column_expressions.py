@@ -1,0 +1,70 @@
+"""Expressions in the definitions of columns, checked by Spark before a statement changes the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SqlError, TableStoreError
+from tablestore_engine.schema.types.default_values import Expression, parsed_default
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.spark_types import sql_type
+from tablestore_engine.sql.catalog.execute_columns import declared_columns, with_columns
+from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.statements.columns import AlterColumns
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
+from tablestore_engine.sql.types.types import parse_sql_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def with_computed_types(statement: Statement, context: CatalogContext, spark: Callable[[], SparkSession]) -> Statement:
+    """CREATE TABLE or ALTER TABLE with the types that Spark gives to the computed columns.
+
+    Raises:
+        SqlError: Spark cannot resolve an expression.
+    """
+    columns = declared_columns(statement)
+    known = context.table(statement.table, "ALTER TABLE").schema.fields if isinstance(statement, AlterColumns) else ()
+    kinds = {one.name: one.type for one in known}
+    kinds |= {one.name: parse_sql_type(one.type_sql, one.name) for one in columns if one.computed_sql is None}
+    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in kinds.items())
+    typed = [one if one.computed_sql is None else _typed(one, items, spark()) for one in columns]
+    return with_columns(statement, typed)
+
+
+def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnDefinition:
+    try:
+        with translated():
+            found = spark.sql(f"SELECT ({column.computed_sql}) AS v FROM (SELECT {items})").schema
+    except TableStoreError as error:
+        raise SqlError(
+            f"Column '{column.name}' AS {column.computed_sql} cannot be computed: {error.message}",
+            hint="Use columns of the table, constants and functions.",
+        ) from error
+    return replace(column, type_sql=found[0].dataType.simpleString())
+
+
+def check_defaults(fields: Sequence[DataField], spark: Callable[[], SparkSession]) -> None:
+    """Evaluate the default values that are expressions.
+
+    Raises:
+        SqlError: Spark cannot, for example because a column or function does not exist, or the type does not fit.
+    """
+    for field in fields:
+        found = parsed_default(field)
+        if not isinstance(found, Expression):
+            continue
+        try:
+            with translated():
+                spark().sql(f"SELECT {default_sql(field)} AS v").collect()
+        except TableStoreError as error:
+            raise SqlError(
+                f"Column '{field.name}' cannot have DEFAULT {found.sql}: {error.message}",
+                hint="A default is an expression of constants and functions that fits the column's type.",
+            ) from error

@@ -1,0 +1,97 @@
+"""Temporary views: those of pinned tables keep their rows, and those of users stay out of stored views."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from support.spark_rows import ids_of
+
+from tablestore_engine.errors import SqlError, TableAlreadyExists
+from tablestore_engine.spark.queries import temp_views
+from tablestore_engine.sql.query_frames.pinned_query import Frames
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def days(store):
+    """A table of three days, each in a partition that a query can leave out."""
+    store.execute("CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day)")
+    store.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    return store
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TEMPORARY VIEW v AS SELECT id FROM t",
+        "CREATE OR REPLACE TEMP VIEW v (id) AS SELECT id FROM default.t WHERE id > 0",
+        "CACHE LAZY TABLE v AS SELECT id FROM t",
+    ],
+)
+def test_a_text_that_is_read_again_reads_the_rows_of_its_time(days, made, monkeypatch):
+    monkeypatch.setattr(temp_views, "KEPT", 2)
+    days.execute(made)
+    days.execute("INSERT INTO t VALUES (4, 'd')")
+    for day in "abcdabcd":  # each of these leaves files out
+        assert len(ids_of(days, f"SELECT id FROM t WHERE day = '{day}'")) == 1
+    assert ids_of(days, "SELECT * FROM v") == [1, 2, 3]
+    assert ids_of(days, "SELECT v.id FROM v JOIN t ON t.id = v.id AND t.day = 'b'") == [2]
+
+
+def test_statements_of_one_session_do_not_meet(days):
+    """What two threads do at the same time, step by step."""
+    one, other = (Frames(days.spark, days.catalog, "default") for _ in range(2))
+    texts = [
+        one.bound("SELECT id FROM t WHERE day = 'a'").text,
+        other.bound("SELECT id FROM t WHERE day = 'b'").text,
+    ]
+    assert [frames.run(text).collect()[0][0] for frames, text in zip((one, other), texts, strict=True)] == [1, 2]
+
+
+def test_threads_share_a_store(days):
+    def ask(number):
+        return ids_of(days, f"SELECT id FROM t WHERE day = '{'abc'[number % 3]}'") == [number % 3 + 1]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, range(24)))
+
+
+def test_temp_views_of_finished_statements_are_dropped(days, monkeypatch):
+    monkeypatch.setattr(temp_views, "KEPT", 3)
+    days.spark.sql("CREATE TEMPORARY VIEW mine AS SELECT 1")
+    for _ in range(6):
+        assert ids_of(days, "SELECT id FROM t") == [1, 2, 3]
+    days.execute("MERGE INTO t USING (SELECT 9 AS id, 'z' AS day) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")
+    names = [one.name for one in days.spark.catalog.listTables() if one.isTemporary]
+    assert "mine" in names
+    assert len([name for name in names if "#" in name]) <= 6
+
+
+def test_a_view_does_not_read_temporary_views(days):
+    days.execute("CREATE VIEW seen AS SELECT id FROM t")
+    days.execute("CREATE VIEW above AS SELECT id FROM seen")
+    days.spark.sql("CREATE TEMPORARY VIEW t AS SELECT 77 AS id")
+    days.spark.sql("CREATE TEMPORARY VIEW seen AS SELECT 78 AS id")
+    assert ids_of(days, "SELECT id FROM t") == [77], "the session's own view hides the table"
+    assert ids_of(days, "SELECT id FROM seen") == [78]
+    assert ids_of(days, "SELECT id FROM default.seen") == [1, 2, 3]
+    assert ids_of(days, "SELECT id FROM above") == [1, 2, 3]
+    assert ids_of(days, "SELECT id FROM above UNION ALL SELECT id FROM t") == [1, 2, 3, 77]
+
+
+def test_a_view_is_not_made_of_temporary_views(days):
+    days.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
+    for text in (
+        "CREATE VIEW lasting AS SELECT * FROM mine",
+        "CREATE VIEW lasting AS SELECT * FROM t WHERE id IN (SELECT id FROM MINE)",
+    ):
+        with pytest.raises(SqlError, match=r"cannot read the temporary view '(mine|MINE)', which ends with"):
+            days.execute(text)
+    assert days.catalog.list_views("default") == []
+    days.execute("CREATE TEMPORARY VIEW other AS SELECT * FROM mine")
+    days.execute("CREATE TABLE kept AS SELECT * FROM other")
+    assert ids_of(days, "SELECT * FROM kept") == [1, 2, 3]
+    with pytest.raises(TableAlreadyExists):
+        days.execute("CREATE VIEW kept AS SELECT 1 AS a")

@@ -1,0 +1,167 @@
+"""Schema changes on a table with rows: what is checked first, what takes effect when, and which writes conflict."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from support.invariants import check_invariants
+from support.tables import compact, make_table, read, reload, write
+
+from tablestore_engine.errors import ConflictError, SchemaError
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    DropColumn,
+    RenameColumn,
+    RetypeColumn,
+    SetComment,
+    SetNullability,
+)
+from tablestore_engine.schema.types.types import parse_type
+
+INT = parse_type("INT")
+COLUMNS = {"id": "INT", "v": "INT"}
+STRICT = SetNullability("v", nullable=False)
+
+
+def nullable(table):
+    return reload(table).schema.field("v").type.nullable
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_column_becomes_not_null_when_no_row_has_a_null(tmp_path, keys):
+    table = make_table(tmp_path, COLUMNS, keys)
+    write(table, [{"id": 1, "v": 1}, {"id": 2, "v": None}])
+    with pytest.raises(SchemaError, match="'v' cannot become NOT NULL: it is null in 1 row"):
+        table.alter(STRICT, AddColumn("n", INT))
+    assert reload(table).schema == table.schema
+    if not keys:
+        return
+    write(table, [{"id": 2, "v": 2}])
+    strict = table.alter(STRICT)
+    assert not nullable(table)
+    assert strict.latest_snapshot().commit_kind == "ANALYZE"
+    assert {row["id"]: row["v"] for row in read(strict)} == {1: 1, 2: 2}
+    with pytest.raises(SchemaError, match="v"):
+        strict.write(pa.table({"id": pa.array([3], pa.int32()), "v": pa.array([None], pa.int32())}))
+    check_invariants(strict)
+
+
+def test_an_earlier_write_conflicts_and_a_committed_one_is_checked(tmp_path):
+    early = make_table(tmp_path, COLUMNS)
+    write(early, [{"id": 1, "v": 1}])
+    late = reload(early)
+    strict = early.alter(STRICT)
+    with pytest.raises(ConflictError, match="replaced"):
+        write(late, [{"id": 2, "v": None}])
+    write(strict, [{"id": 2, "v": 2}])
+    loose = strict.alter(SetNullability("v", nullable=True))
+    write(strict, [{"id": 3, "v": 3}])
+    assert [row["v"] for row in read(loose)] == [1, 2, 3]
+
+
+def test_a_rollback_lets_nulls_come_back(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"])
+    write(table, [{"id": 1, "v": None}])
+    write(table, [{"id": 1, "v": 1}])
+    strict = table.alter(STRICT, RenameColumn("v", "w"))
+    strict.roll_back(1)
+    assert read(reload(table)) == [{"id": 1, "w": None}]
+    assert reload(table).schema.field("w").type.nullable
+
+
+def test_rows_that_come_during_the_check_are_checked_too(tmp_path, monkeypatch):
+    from tablestore_engine.operation.table_commands import alter_table
+
+    table = make_table(tmp_path, COLUMNS)
+    write(table, [{"id": 1, "v": 1}])
+    checked = alter_table.check_no_nulls
+
+    def overtaken(*args):
+        checked(*args)
+        monkeypatch.setattr(alter_table, "check_no_nulls", checked)
+        write(reload(table), [{"id": 2, "v": None}])
+
+    monkeypatch.setattr(alter_table, "check_no_nulls", overtaken)
+    with pytest.raises(SchemaError, match="it is null in 1 row"):
+        table.alter(STRICT)
+    assert nullable(table)
+    assert len(read(reload(table))) == 2
+
+
+def test_a_table_that_was_never_written_needs_no_check(tmp_path):
+    table = make_table(tmp_path, COLUMNS).alter(STRICT)
+    assert table.latest_snapshot() is None
+    assert not nullable(table)
+
+
+def test_folded_records_are_checked_one_by_one(tmp_path):
+    table = make_table(tmp_path, {"id": "INT", "v": "INT", "w": "INT"}, ["id"],
+                       options={"merge-engine": "partial-update"})  # fmt: skip
+    write(table, [{"id": 1, "v": 1, "w": None}])
+    write(table, [{"id": 1, "v": None, "w": 1}])
+    with pytest.raises(SchemaError, match="COMPACT"):
+        try:
+            table.alter(STRICT)
+        except SchemaError as error:
+            raise SchemaError(error.hint) from None
+    compact(table, full=True)
+    assert not table.alter(STRICT).schema.field("v").type.nullable
+
+
+def test_nulls_inside_of_columns(tmp_path):
+    table = make_table(
+        tmp_path,
+        {"id": "INT"},
+    ).alter(AddColumn("s", _row(x="INT")), AddColumn("l", _list(_row(x="INT"))), AddColumn("m", _map(INT)))
+    rows = pa.table(
+        {
+            "id": pa.array([1, 2], pa.int32()),
+            "s": pa.array([None, {"x": 1}], pa.struct([("x", pa.int32())])),
+            "l": pa.array([[{"x": 1}, {"x": None}], None], pa.list_(pa.struct([("x", pa.int32())]))),
+            "m": pa.array([[("k", None)], None], pa.map_(pa.string(), pa.int32())),
+        }
+    )
+    table.write(rows)
+    assert not table.alter(SetNullability("s.x", nullable=False)).schema.field("s").type.fields[0].type.nullable
+    table = reload(table).alter(SetNullability("l.element", nullable=False))
+    for path in ("s", "l.element.x", "m.value"):
+        with pytest.raises(SchemaError, match=f"'{path}' cannot become NOT NULL"):
+            table.alter(SetNullability(path, nullable=False))
+
+
+def _row(**fields):
+    from tablestore_engine.schema.types.types import DataField, RowType
+
+    return RowType(tuple(DataField(-1, name, parse_type(kind)) for name, kind in fields.items()))
+
+
+def _list(element):
+    from tablestore_engine.schema.types.types import ArrayType
+
+    return ArrayType(element)
+
+
+def _map(value):
+    from tablestore_engine.schema.types.types import MapType
+
+    return MapType(parse_type("STRING NOT NULL"), value)
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_write_that_began_before_is_right_by_ids(tmp_path, keys):
+    """Its files say which schema they were written with."""
+    before = make_table(tmp_path, {"id": "INT", "v": "INT", "w": "INT"}, keys)
+    write(before, [{"id": 1, "v": 1, "w": 1}])
+    after = before.alter(DropColumn("v"), RenameColumn("w", "v"), RetypeColumn("v", parse_type("BIGINT")))
+    write(before, [{"id": 2, "v": 20, "w": 2}])
+    write(after, [{"id": 3, "v": 3}])
+    write(before, [{"id": 4, "v": 40, "w": 4}])
+    assert after.latest_snapshot().schema_id == after.schema.id
+    assert {row["id"]: row["v"] for row in read(reload(before))} == {n: n for n in (1, 2, 3, 4)}
+    check_invariants(reload(before))
+
+
+def test_nothing_to_change_writes_nothing(tmp_path):
+    table = make_table(tmp_path, COLUMNS).alter(SetComment("c"))
+    assert table.alter(DropColumn("nope", if_exists=True), SetComment("c")).schema.id == table.schema.id == 1
+    assert reload(table).schemas.list_ids() == [0, 1]

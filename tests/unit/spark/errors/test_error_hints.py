@@ -1,0 +1,44 @@
+"""What to write instead of other warehouses' words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.spark.errors.error_hints import DIALECT, error_hint
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        (
+            '[DATATYPE_MISSING_SIZE] DataType "VARCHAR" requires a length parameter',
+            "Write STRING, which has no length.",
+        ),
+        ('[UNSUPPORTED_DATATYPE] Unsupported data type "DATETIME". SQLSTATE: 0A000', "Use TIMESTAMP."),
+        ('[UNSUPPORTED_DATATYPE] Unsupported data type "INT64". SQLSTATE: 0A000', "Use BIGINT."),
+        ('[UNSUPPORTED_DATATYPE] Unsupported data type "NONSENSE". SQLSTATE: 0A000', None),
+        (
+            "[UNRESOLVED_ROUTINE] Cannot resolve routine `getdate` on search path [`system`]",
+            "Write current_timestamp().",
+        ),
+        ("[UNRESOLVED_ROUTINE] Cannot resolve routine `nonsense` on search path [`system`]", None),
+        ("[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.", None),
+        ("job failed", None),
+    ],
+)
+def test_by_the_message(message, hint):
+    assert error_hint(message, "select 1") == (hint and f"{hint} {DIALECT}")
+
+
+@pytest.mark.parametrize(
+    ("statement", "part"),
+    [
+        ("select top 10 * from t", "LIMIT n at the end"),
+        ("select * EXCLUDE (a) from t", "* EXCEPT"),
+        ("select SAFE_CAST(a as int64) from t", "TRY_CAST"),
+        ("select * from t limit 5, 10", "OFFSET skip"),
+    ],
+)
+def test_by_words_that_never_parse(statement, part):
+    assert part in error_hint("[PARSE_SYNTAX_ERROR] Syntax error at or near '('.", statement)
+    assert error_hint("[DIVIDE_BY_ZERO] Division by zero.", statement) is None

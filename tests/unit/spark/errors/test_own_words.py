@@ -1,0 +1,76 @@
+"""Spark's messages without what a user cannot act upon."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.spark.errors.own_words import excerpt, own_words, reason_and_position
+from tablestore_engine.spark.errors.translate_errors import short_message
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("reason. SQLSTATE: 42703; line 1 pos 7;\n'Project ['nme]\n+- Relation", (1, 7)),
+        ("reason. SQLSTATE: 42703; line 12 pos 0", (12, 0)),
+        ("reason. SQLSTATE: 42703;\nAggregate [id#37]", None),
+        ("reason. SQLSTATE: 42703 (line 1, pos 33)\n\n== SQL ==\nselect\n---^^^", (1, 33)),
+        ("reason. SQLSTATE: 42703", None),
+    ],
+)
+def test_text_after_the_reason_is_removed(text, position):
+    found = reason_and_position(text)
+    assert found.reason == "reason. SQLSTATE: 42703"
+    assert found.position == position
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("could be: [`a.t#4`.`id`, `a.s#5`.`id`]", "could be: [a.t.`id`, a.s.`id`]"),
+        ("from `a.t#13` AS t where", "from a.t where"),
+        ("from `a.t#13` AS `T` where", "from a.t where"),
+        ("from `a.t#13` AS other", "from a.t AS other"),
+        ("from `a.my t#13` AS `my t`", "from `a.my t`"),
+        ("FROM `__tablestore_target#58` AS `t`", "FROM `t`"),
+        ("select n from `a.t...", "select n from a.t..."),
+        ("select n from `a.t#1...", "select n from a.t..."),
+        ("one of [`s`.`n`, `__tablestore_in_source`]?", "one of [`s`.`n`]?"),
+        ("one of [`__tablestore_in_source`, `s`.`n`, `s`.`__tablestore_x`, `a`]?", "one of [`s`.`n`, `a`]?"),
+        ("a column `x#5` of its own", "a column `x#5` of its own"),
+    ],
+)
+def test_temp_views_are_shown_as_tables(text, words):
+    assert own_words(text) == words
+
+
+def test_the_mark_stays_below_its_words():
+    text = (
+        "Bad. SQLSTATE: 1\n== SQL (line 1, position 40) ==\nfrom `a.t#19` AS t where (select id from `a.s#2` AS s)\n"
+        + (" " * 25 + "^" * 29)
+    )
+    line, mark = own_words(text).splitlines()[-2:]
+    assert line == "from a.t where (select id from a.s)"
+    assert line[mark.index("^") : len(mark)] == "(select id from a.s)"
+
+
+def test_frames_of_the_engine_and_of_java_are_not_shown_and_others_are():
+    found = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
+    assert own_words(found + "/lib/tablestore_engine/spark/write/align_columns.py:74") == "Bad."
+    assert own_words(found + "java.base/jdk.internal.reflect.NativeMethodAccessorImpl.invoke0(Native Method)") == "Bad."
+    assert own_words(found + "/home/me/job.py:3").endswith("job.py:3")
+
+
+def test_a_position_is_shown_with_its_line():
+    assert excerpt("select a,\n  b\nfrom t", 12) == "== SQL (line 2, column 3) ==\n  b\n  ^"
+    assert excerpt("select", 6) == "== SQL (line 1, column 7) ==\nselect\n      ^"
+
+
+def test_the_cause_is_shown_when_what_is_above_it_says_nothing():
+    text = (
+        "An error occurred while calling o1157.getResult.\n: org.apache.spark.SparkException: Exception thrown in"
+        " awaitResult: \n\tat a.B.c(B.scala:1)\nCaused by: "
+        "org.apache.spark.SparkException: [TOO_MANY] More than one row"
+        ".\n== SQL ==\nselect\n\tat a.B.d(B.scala:2)\n\t... 5 more\n"
+    )
+    assert short_message(text) == "[TOO_MANY] More than one row.\n== SQL ==\nselect"

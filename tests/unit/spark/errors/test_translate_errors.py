@@ -1,0 +1,124 @@
+"""Spark's failures in one line."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException, PySparkAttributeError, PySparkException
+
+from tablestore_engine.errors import (
+    ExecutionError,
+    ParseError,
+    RowKindError,
+    SchemaError,
+    SqlError,
+    TableNotFound,
+)
+from tablestore_engine.schema.table.row_kind import KINDS_HINT
+from tablestore_engine.spark.errors.translate_errors import short_message, translate, translated
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        (
+            "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012",
+            "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012",
+        ),
+        ("java.lang.RuntimeException: own words", "own words"),
+        (
+            "org.apache.spark.SparkException: java.io.IOException: disk\n\tat org.x.Y.z(Y.java:1)\n\tat a.b(C:2)",
+            "disk",
+        ),
+        (
+            (
+                "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, "
+                "most recent failure: Lost task 0.3 in"
+                " stage 1.0 (TID 5) (127.0.0.1 executor driver): "
+                "java.lang.IllegalStateException: broken\n\tat x.Y.z(Y.java:3)"
+            ),
+            "broken",
+        ),
+        (
+            (
+                "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+                '  File "x.py", line 1, in f\n    raise ValueError("a")\nValueError: a\n'
+            ),
+            "ValueError: a",
+        ),
+        ("", ""),
+    ],
+)
+def test_short_message(text, short):
+    assert short_message(text) == short
+
+
+def test_long_messages_are_cut():
+    assert len(short_message("x" * 10_000)) < 2_100
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ParseException("syntax"), ParseError),
+        (AnalysisException("no such column"), SqlError),
+        (PySparkException("job failed"), ExecutionError),
+    ],
+)
+def test_translation(error, kind):
+    found = translate(error)
+    assert type(found) is kind
+    with pytest.raises(kind), translated():
+        raise error
+
+
+def test_an_unknown_row_kind_has_the_same_message_without_spark():
+    raised = f"[USER_RAISED_EXCEPTION] Unknown row kind: x. y. {KINDS_HINT} SQLSTATE: P0001"
+    found = translate(PySparkException(raised))
+    assert type(found) is RowKindError
+    assert str(found) == f"Unknown row kind: x. y. {KINDS_HINT}"
+
+
+def test_a_missing_table(monkeypatch):
+    error = AnalysisException("The table or view `x` cannot be found.")
+    monkeypatch.setattr(error, "getCondition", lambda: "TABLE_OR_VIEW_NOT_FOUND", raising=False)
+    assert type(translate(error)) is TableNotFound
+
+
+def test_the_engine_s_errors_and_bugs_pass_untouched():
+    with pytest.raises(SchemaError), translated():
+        raise SchemaError("mine")
+    with pytest.raises(ZeroDivisionError), translated():
+        raise ZeroDivisionError
+
+
+class Py4JNetworkError(Exception):
+    """A fake of py4j's."""
+
+
+Py4JNetworkError.__module__ = "py4j.protocol"
+
+
+def test_ctrl_c_is_an_interrupt_also_when_py4j_fails_on_top_of_it():
+    with pytest.raises(KeyboardInterrupt), translated():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_ctrl_c_is_an_interrupt_when_pyspark_cannot_cancel_its_jobs():
+    def signal_handler():
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    with pytest.raises(KeyboardInterrupt), translated():
+        signal_handler()
+
+
+def test_a_lost_jvm_is_no_interrupt():
+    with pytest.raises(ExecutionError, match="Answer from Java side is empty"), translated():
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_a_missing_attribute_stays_one():
+    with pytest.raises(PySparkAttributeError), translated():
+        raise PySparkAttributeError("no such attribute")
