@@ -216,7 +216,7 @@ class TableStore(StoreSession):
         `spark.paimon.<option>`.
         """
         from tablestore_engine.spark.errors.guarded_frames import guarded
-        from tablestore_engine.sql.query_frames.pinned_query import Frames
+        from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 
         frames = Frames(self.spark, self.catalog, self.database)
         return guarded(frames.read(self.table(name), snapshot_id, options or {}))

@@ -31,11 +31,11 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_stores.tag_store import TagStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.manifest_store import ManifestStore
-from tablestore_engine.storage.stores.schema_store import SchemaStore
-from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
-from tablestore_engine.storage.stores.tag_store import TagStore
 from tablestore_engine.table_history import TableHistory
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Table(TableHistory):
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.history.orphan_files import remove_orphans
+        from tablestore_engine.operation.expiration.orphan_files import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 

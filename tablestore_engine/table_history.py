@@ -10,11 +10,11 @@ from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.metadata.tag_lifetime import Lifetime
-from tablestore_engine.operation.history.dead_tags import load_living
-from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
-from tablestore_engine.operation.history.tags import create_tag, delete_tag
+from tablestore_engine.operation.expiration.dead_tags import load_living
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
+from tablestore_engine.operation.tags.tags import create_tag, delete_tag
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.tag_store import is_number
+from tablestore_engine.storage.metadata_stores.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 

@@ -13,14 +13,14 @@ from functools import cached_property
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_stores.analyze_statistics_store import StatisticsStore
+from tablestore_engine.storage.metadata_stores.changelog_store import ChangelogStore
+from tablestore_engine.storage.metadata_stores.compaction_timeline import TimelineStore
+from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_stores.tag_store import TagStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
-from tablestore_engine.storage.stores.changelog_store import ChangelogStore
-from tablestore_engine.storage.stores.compaction_timeline import TimelineStore
-from tablestore_engine.storage.stores.manifest_store import ManifestStore
-from tablestore_engine.storage.stores.schema_store import SchemaStore
-from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
-from tablestore_engine.storage.stores.tag_store import TagStore
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from tablestore_engine.errors import (
     did_you_mean,
     nearest,
 )
-from tablestore_engine.log.settings import LogSettings, settings_of
+from tablestore_engine.kafka.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -36,8 +36,8 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
+from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, local_folder
-from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table import Table
 
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from tablestore_engine.errors import LogBehindError, LogDependencyError, LogError
-from tablestore_engine.log.settings import LogSettings, check_log, check_topic, has_log, settings_of
-from tablestore_engine.log.topics import create_topic, delete_topic
+from tablestore_engine.kafka.settings import LogSettings, check_log, check_topic, has_log, settings_of
+from tablestore_engine.kafka.topics import create_topic, delete_topic
 from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState

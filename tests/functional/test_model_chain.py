@@ -17,7 +17,7 @@ from dbt.tests.util import run_dbt
 
 from tablestore_engine import TableStore
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
 
 BATCHES = int(os.environ.get("TABLESTORE_CHAIN", "0"))

@@ -8,7 +8,7 @@ from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, rows_of_text
 
 from tablestore_engine.errors import OptionError, TableStoreError, UserError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.types.types import AtomicType
 
 COLUMNS = {"id": "BIGINT", "text": "STRING"}

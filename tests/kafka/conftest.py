@@ -9,8 +9,8 @@ import pytest
 from support.kafka_broker import Broker
 from support.tables import make_table
 
-from tablestore_engine.log.settings import settings_of
-from tablestore_engine.log.transactional_producer import forget_publisher
+from tablestore_engine.kafka.settings import settings_of
+from tablestore_engine.kafka.transactional_producer import forget_publisher
 from tablestore_engine.operation.log_store import unpublished_snapshots
 
 

@@ -13,11 +13,11 @@ from support.kafka_broker import folded, messages
 from support.tables import keyed_arrow, reload
 
 from tablestore_engine.errors import LogBehindError, LogError
-from tablestore_engine.log.settings import settings_of
-from tablestore_engine.log.transactional_producer import Publisher, forget_publisher
+from tablestore_engine.kafka.settings import settings_of
+from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
-from tablestore_engine.storage.stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_stores.consumer_store import consumers
 
 WRITER = os.path.join(os.path.dirname(__file__), "writer.py")
 STEPS = ("committed", "begun", "sent", "flushed", "published", "noted")
@@ -67,9 +67,9 @@ def test_a_writer_that_was_fenced_goes_on_and_says_nothing(logged, broker, topic
 
 
 def test_the_broker_is_killed_and_restarted(logged, broker, topic, caplog, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.log.client.SECONDS", 1.0)
-    monkeypatch.setattr("tablestore_engine.log.transactional_producer.SECONDS", 1.0)
-    monkeypatch.setattr("tablestore_engine.log.topics.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.kafka.client.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.kafka.transactional_producer.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.kafka.topics.SECONDS", 1.0)
     table = logged(bucket="2", **{"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2",
                                   "snapshot.time-retained": "1 ms"})  # fmt: skip
     table.write(keyed_arrow(0, *range(20)))
@@ -111,7 +111,7 @@ def test_a_table_may_want_to_know(logged, broker, topic, monkeypatch):
 
 
 def test_a_topic_that_was_made_anew_is_noticed(logged, broker, topic):
-    from tablestore_engine.log.topics import create_topic, delete_topic
+    from tablestore_engine.kafka.topics import create_topic, delete_topic
 
     table = logged()
     table.write(keyed_arrow(1, 1, 2))

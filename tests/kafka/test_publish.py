@@ -15,7 +15,7 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import AlreadyExistsError, LogError
-from tablestore_engine.log import transactional_producer
+from tablestore_engine.kafka import transactional_producer
 from tablestore_engine.operation.commit.change import LOG_SENT
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log, restart_log
 

@@ -16,7 +16,7 @@ from support.tables import make_table, reload
 
 from tablestore_engine.cli import main
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, UserError
-from tablestore_engine.log.topics import cluster_of, topic_id_of
+from tablestore_engine.kafka.topics import cluster_of, topic_id_of
 from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka

@@ -15,7 +15,7 @@ from support.fault.die import die
 from support.tables import keyed_arrow
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.log import transactional_producer
+from tablestore_engine.kafka import transactional_producer
 from tablestore_engine.operation.log_store import unpublished_snapshots
 
 

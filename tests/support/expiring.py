@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 
 HOUR = 3_600_000
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)

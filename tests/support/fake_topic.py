@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogFencedError
-from tablestore_engine.log.encode_changes import texts_as_bytes
+from tablestore_engine.kafka.encode_messages import texts_as_bytes
 from tablestore_engine.operation.log_store import unpublished_snapshots
 
 _END = None

@@ -21,7 +21,7 @@ from tablestore_engine.cli import main
 from tablestore_engine.errors import CorruptFileError, StorageError
 from tablestore_engine.metadata.warehouse.function import FunctionDefinition
 from tablestore_engine.metadata.warehouse.view import View
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type

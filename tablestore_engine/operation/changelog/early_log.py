@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import LogError, SnapshotNotFound
-from tablestore_engine.log.settings import LogSettings, settings_of
+from tablestore_engine.kafka.settings import LogSettings, settings_of
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS
@@ -61,9 +61,9 @@ def _lags(state: TableState) -> bool:
 
 
 def _sent(state: TableState, log: LogSettings, entries: Sequence[ManifestEntry]) -> list[int]:
-    from tablestore_engine.log.encode_changes import messages_of
-    from tablestore_engine.log.topics import end_offsets
-    from tablestore_engine.log.transactional_producer import send_early
+    from tablestore_engine.kafka.encode_messages import messages_of
+    from tablestore_engine.kafka.topics import end_offsets
+    from tablestore_engine.kafka.transactional_producer import send_early
 
     plan = ScanPlan(None, state.schema, tuple(group_by_bucket(entries, state.schema)))
     recorded = read_recorded(state, plan)

@@ -21,7 +21,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
 
 
 def universal_options(schema: TableSchema) -> UniversalOptions:

@@ -9,8 +9,8 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.manifest_store import ManifestStore
 
 
 def index_path(paths: TablePaths, schema: TableSchema, entry: IndexEntry) -> str:

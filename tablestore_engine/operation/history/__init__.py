@@ -1,4 +1,4 @@
-"""Old snapshots: expiration, tags, rollback, orphan files, partitions that expire.
+"""What a table's past is used for: rollback, ranges of changes, and partitions that are marked as complete.
 
-Knows `transaction` and what lies below it.
+Knows `expiration`, `transaction` and what lies below them.
 """

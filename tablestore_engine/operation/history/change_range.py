@@ -14,8 +14,8 @@ from datetime import datetime
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit
-from tablestore_engine.operation.history.dead_tags import load_living
-from tablestore_engine.storage.stores.tag_store import is_number
+from tablestore_engine.operation.expiration.dead_tags import load_living
+from tablestore_engine.storage.metadata_stores.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 Bound = int | str | datetime

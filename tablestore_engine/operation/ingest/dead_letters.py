@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.log.decode_changes import Decoded
+from tablestore_engine.kafka.decode_messages import Decoded
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.schema.table.create_schema import Column, create_schema

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tablestore_engine.errors import LogError, OptionError
-from tablestore_engine.log.decode_changes import FORMATS
-from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.kafka.decode_messages import FORMATS
+from tablestore_engine.kafka.settings import LogSettings
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages hold changes in a format (`log.decode_changes.FORMATS`), the id of its cluster, and its
+    """A topic whose messages hold changes in a format (`log.decode_messages.FORMATS`), the id of its cluster, and its
     own id: a topic that was deleted and made anew has another one."""
 
     topic: str

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.log.decode_changes import BEFORE, DELETE, Decoded, Wanted, decode
-from tablestore_engine.log.topic_reader import read_between
-from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets, topic_id_of
+from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.kafka.topic_reader import read_between
+from tablestore_engine.kafka.topics import cluster_of, end_offsets, first_offsets, topic_id_of
 from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.log.decode_changes import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
-from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets, topic_id_of
+from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
+from tablestore_engine.kafka.topics import cluster_of, end_offsets, first_offsets, topic_id_of
 from tablestore_engine.operation.ingest.dead_letters import Letter, letters_of
 from tablestore_engine.operation.ingest.source import KafkaSource, check_format, check_start
 from tablestore_engine.operation.ingest.sync_topic import batches

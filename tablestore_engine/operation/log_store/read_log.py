@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
-from tablestore_engine.log.decode_changes import Decoded, Wanted, decode
-from tablestore_engine.log.settings import LogSettings, required_settings
-from tablestore_engine.log.topic_reader import Chunk, read_between, snapshot_of
-from tablestore_engine.log.topics import end_offsets, offsets_at
+from tablestore_engine.kafka.decode_messages import Decoded, Wanted, decode
+from tablestore_engine.kafka.settings import LogSettings, required_settings
+from tablestore_engine.kafka.topic_reader import Chunk, read_between, snapshot_of
+from tablestore_engine.kafka.topics import end_offsets, offsets_at
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows

@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, SnapshotNotFound, TableStoreError
-from tablestore_engine.log.encode_changes import Messages, messages_of
-from tablestore_engine.log.settings import LogSettings, has_log, required_settings, settings_of
-from tablestore_engine.log.topic_reader import newest_snapshot
-from tablestore_engine.log.topics import create_topic, delete_topic, end_offsets, grow_topic
-from tablestore_engine.log.transactional_producer import Publisher, forget_publisher, publisher_of
+from tablestore_engine.kafka.encode_messages import Messages, messages_of
+from tablestore_engine.kafka.settings import LogSettings, has_log, required_settings, settings_of
+from tablestore_engine.kafka.topic_reader import newest_snapshot
+from tablestore_engine.kafka.topics import create_topic, delete_topic, end_offsets, grow_topic
+from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
@@ -37,7 +37,7 @@ from tablestore_engine.operation.changelog.log_position import (
 )
 from tablestore_engine.operation.commit.change import LOG_SENT, UNTRACKED
 from tablestore_engine.operation.scan.plan_scan import plan_scan
-from tablestore_engine.storage.stores.consumer_store import consumers, delete_consumer, set_consumer
+from tablestore_engine.storage.metadata_stores.consumer_store import consumers, delete_consumer, set_consumer
 from tablestore_engine.table_state import TableState
 
 CONSUMER = "tablestore-log"

@@ -14,19 +14,19 @@ from functools import lru_cache, partial
 from typing import TypeVar
 
 from tablestore_engine.errors import ConflictError, ExecutionError, LogBehindError, TableStoreError
-from tablestore_engine.log.settings import has_log
+from tablestore_engine.kafka.settings import has_log
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
-from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
-from tablestore_engine.operation.history.changelog_expire import expire_changelogs
+from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
+from tablestore_engine.operation.expiration.partition_expire import expire_when_due
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, changelog_retention, expire_snapshots
 from tablestore_engine.operation.history.partition_done import mark_done
-from tablestore_engine.operation.history.partition_expire import expire_when_due
-from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
-from tablestore_engine.operation.history.tag_expire import expire_tags
+from tablestore_engine.operation.tags.automatic_tags import create_automatic_tags
+from tablestore_engine.operation.tags.tag_expire import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.stores.consumer_store import expire_consumers
+from tablestore_engine.storage.metadata_stores.consumer_store import expire_consumers
 from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")

@@ -8,17 +8,17 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
+from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
+from tablestore_engine.operation.expiration.partition_expire import PartitionRetention, drop, removal_of, remove_expired
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.files.entry_paths import EntryPaths
-from tablestore_engine.operation.history.changelog_expire import expire_changelogs
-from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
-from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
-from tablestore_engine.operation.history.tags import delete_tag
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.tags.tags import delete_tag
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.stores.consumer_store import consumers, delete_consumer
+from tablestore_engine.storage.metadata_stores.consumer_store import consumers, delete_consumer
 from tablestore_engine.table_state import TableState
 
 _EXPIRED_AT_ONCE = 1_000

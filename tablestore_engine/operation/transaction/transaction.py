@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
-from tablestore_engine.log.settings import has_log
+from tablestore_engine.kafka.settings import has_log
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.changelog_producer import Input, producer_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError, TagAlreadyExists
-from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.tags.tags import replace_tag
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
 from tablestore_engine.sql.result import StatementResult

@@ -17,7 +17,12 @@ from tablestore_engine.spark.dml.insert_overwrite import insert
 from tablestore_engine.spark.dml.insert_overwrite import overwrite as replace_rows
 from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.spark.write.writer import Rows
-from tablestore_engine.sql.query_frames.session_options import besides_identity, identity_of, of_write, session_options
+from tablestore_engine.sql.pinned_queries.session_options import (
+    besides_identity,
+    identity_of,
+    of_write,
+    session_options,
+)
 from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
 from tablestore_engine.table import Table
 

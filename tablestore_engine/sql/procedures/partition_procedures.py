@@ -7,11 +7,11 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
-from tablestore_engine.operation.history.partition_done import mark_done
-from tablestore_engine.operation.history.partition_expire import (
+from tablestore_engine.operation.expiration.partition_expire import (
     STRATEGIES,
     PartitionRetention,
 )
+from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import with_retry

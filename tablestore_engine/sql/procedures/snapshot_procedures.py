@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.history.changelog_expire import expire_changelogs
-from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention
+from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, changelog_retention
 from tablestore_engine.sql.procedures.database_procedures import table_or_database
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
 from tablestore_engine.sql.write_statements.statement_context import RowContext

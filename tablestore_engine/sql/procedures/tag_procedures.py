@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
-from tablestore_engine.operation.history.tag_expire import expire_tags
-from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.operation.tags.automatic_tags import create_automatic_tags
+from tablestore_engine.operation.tags.tag_expire import expire_tags
+from tablestore_engine.operation.tags.tags import replace_tag
 from tablestore_engine.sql.catalog.execute_context import utc
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, millis
 from tablestore_engine.sql.write_statements.statement_context import RowContext

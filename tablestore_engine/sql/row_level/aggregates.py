@@ -12,7 +12,7 @@ from typing import Final
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.sql.query_frames.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.sql.tokens.lexer import behind, outside_queries, tokenize

@@ -22,7 +22,7 @@ from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark
 from tablestore_engine.spark.read.merge_source_bounds import (
     comparable_columns,
 )
-from tablestore_engine.sql.query_frames.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values

@@ -28,8 +28,8 @@ from tablestore_engine.spark.read.merge_source_bounds import (
     with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
-from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns

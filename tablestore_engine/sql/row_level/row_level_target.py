@@ -37,8 +37,8 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
-from tablestore_engine.sql.query_frames.pinned_query import Frames
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
-from tablestore_engine.sql.query_frames.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec

@@ -16,8 +16,13 @@ from tablestore_engine.errors import ReadOnlyError
 from tablestore_engine.operation.commit.commit_identity import applied_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
-from tablestore_engine.sql.query_frames.pinned_query import Frames
-from tablestore_engine.sql.query_frames.session_options import besides_identity, identity_of, of_write, session_options
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.session_options import (
+    besides_identity,
+    identity_of,
+    of_write,
+    session_options,
+)
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.row import Delete, RowStatement
 from tablestore_engine.sql.statements.statement import TableName

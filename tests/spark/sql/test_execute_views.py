@@ -173,7 +173,7 @@ def test_columns_of_a_view_have_names_of_their_own(views, head):
 
 @pytest.mark.spark
 def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
-    from tablestore_engine.sql.query_frames import table_frames
+    from tablestore_engine.sql.pinned_queries import table_frames
 
     store.execute("CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day)")
     store.execute("INSERT INTO t SELECT id, day FROM range(2) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")

@@ -18,8 +18,8 @@ from tablestore_engine.metadata.analyze_statistics import (
 )
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.storage.metadata_stores.analyze_statistics_store import StatisticsStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.stores.analyze_statistics_store import StatisticsStore
 
 FOUND = Statistics(
     3, 1, 10, 512, {"id": ColumnStatistics(0, 9, "1", "10", 0, 4, 4), "ü": ColumnStatistics(1, null_count=2)}

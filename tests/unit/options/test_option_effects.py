@@ -34,8 +34,8 @@ from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
-from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
-from tablestore_engine.operation.history.partition_expire import expire_when_due
+from tablestore_engine.operation.expiration.partition_expire import expire_when_due
+from tablestore_engine.operation.tags.automatic_tags import create_automatic_tags
 from tablestore_engine.options import OPTIONS
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.row_kind import ROW_KIND

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from tablestore_engine.errors import ColumnNotFound, ReadOnlyError, SqlError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from support.spark_rows import ids_of
 
 from tablestore_engine.errors import SqlError, TableAlreadyExists
 from tablestore_engine.spark.queries import temp_views
-from tablestore_engine.sql.query_frames.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 
 pytestmark = pytest.mark.spark
 

@@ -11,8 +11,8 @@ from support.tables import compact, keyed_table, make_table, partitioned_table, 
 from tablestore_engine.errors import ChangesNotFound, TagNotFound, UserError
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import keyed_changes
 from tablestore_engine.operation.changelog.change_plan import AllRows, KeyedDiff, SignedFiles, plan_changes
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.history.change_range import change_range
-from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import And, Compare, Or, only_on
 
 NEWEST = Retention(1, 1, 0, 100)

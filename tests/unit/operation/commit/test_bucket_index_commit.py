@@ -12,7 +12,7 @@ from support.tables import PUT, arrow_rows, by_key, compact, identity, make_tabl
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_task import write_table

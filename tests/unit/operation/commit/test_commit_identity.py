@@ -10,7 +10,7 @@ from support.tables import compact, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands import arrow_write
 from tablestore_engine.operation.transaction import transaction
 

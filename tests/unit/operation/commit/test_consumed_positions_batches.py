@@ -8,7 +8,7 @@ from support.tables import compact, keyed_arrow, keyed_table, rows, write
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, batches_of, positions_of
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 

@@ -17,7 +17,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule_compaction import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN

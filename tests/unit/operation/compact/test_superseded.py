@@ -28,8 +28,8 @@ from tablestore_engine.operation.compact.auto_compaction import merge_unread, ru
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.history.orphan_files import remove_orphans
-from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
+from tablestore_engine.operation.expiration.orphan_files import remove_orphans
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.transaction.transaction import publish_change

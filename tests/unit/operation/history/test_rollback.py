@@ -29,11 +29,11 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore_files import entries_to_restore
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
-from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores import manifest_store
+from tablestore_engine.storage.metadata_stores import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 

@@ -8,7 +8,7 @@ import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
-from tablestore_engine.log.topic_reader import Chunk
+from tablestore_engine.kafka.topic_reader import Chunk
 from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import (

@@ -14,7 +14,7 @@ from support.tables import compact, make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, OptionError, StorageError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNull, Or
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type

@@ -11,7 +11,7 @@ import pytest
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.stream.pieces import packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
@@ -19,7 +19,7 @@ from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamP
 from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_stores.consumer_store import consumers
 
 NEWEST = Retention(1, 1, 0, 100)
 DELETE = 3

@@ -8,7 +8,7 @@ from support.invariants import check_invariants
 from support.tables import compact, make_table, read, reload, write
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import merge_manifests
 from tablestore_engine.schema.table.predicate import And, Compare
 from tablestore_engine.schema.table.schema_changes import AddPartitionField, DropPartitionField

@@ -17,12 +17,12 @@ from tablestore_engine.operation.commit.consumed_positions import (
     mark_of,
     positions_of,
 )
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, finish_build, undo_unfinished
 from tablestore_engine.operation.transaction.transaction import publish, publish_change
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.storage.stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_stores.consumer_store import consumers
 
 SOURCE = "shop.orders"
 FIRST, NEXT = Position(3, "three"), Position(5, "five")

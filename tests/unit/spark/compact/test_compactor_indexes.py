@@ -10,7 +10,7 @@ from support.tables import make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import AddColumn, RemoveOption, SetOption
 from tablestore_engine.schema.types.types import parse_type

@@ -1,0 +1,221 @@
+"""Records of JSON, parsed together by Arrow. Those that do not parse are found by halving, and read by Python's parser,
+as are all where Arrow's parser has no form for a column.
+
+Invariant: the records that were parsed and the bad ones are all records that were given, each once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.json
+
+from tablestore_engine.kafka.json_convert import Units, fit, member_units, members
+
+_BLOCK = 1 << 28
+SAMPLED = 100
+_REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
+_AT_ONCE = 8192
+_MANY = 8  # refused as often, on average, records are not halved further
+_FEW = 16  # as many are read by Python's parser rather than halved further
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that is of no use: its position among those given, and why."""
+
+    position: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Records:
+    """Parsed records in order: columns, the position of each among those given, and the bad ones."""
+
+    table: pa.Table
+    positions: npt.NDArray[np.int64]
+    bad: tuple[BadRecord, ...] = ()
+
+
+def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """Some records that are objects, from the first one on to the end, parsed by Python."""
+    for value in values[:: -(-len(values) // SAMPLED) or 1]:
+        try:
+            found = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def parse_records(
+    values: Sequence[bytes],
+    schema: pa.Schema | None,
+    wanted: pa.Schema,
+    finish: Callable[[pa.Table], pa.Table],
+    *,
+    infer: bool = False,
+    inside: str | None = None,
+    units: Units = None,
+) -> Records:
+    """The records of JSON objects.
+
+    Args:
+        values: one object each.
+        schema: the columns as Arrow's parser reads them; others are left out, or with `infer` read by what they hold.
+            None: it cannot read them.
+        wanted: the types of the columns in the end.
+        finish: makes columns of these types of those that were read; raises ArrowInvalid.
+        infer: whether to read columns that `schema` does not name.
+        units: the units of times in them.
+        inside: the field that may hold the record, in a record that is read by itself.
+    """
+    parser = _Parser(values, schema, wanted, finish, infer=infer, inside=inside)
+    parser.units = units
+    if schema is not None:
+        parser.parse(0, len(values))
+    else:
+        for start in range(0, len(values), _AT_ONCE):
+            parser.parse_each(start, min(start + _AT_ONCE, len(values)))
+    empty = wanted.empty_table()
+    table = pa.concat_tables([empty, *parser.tables], promote_options="permissive")
+    return Records(table, np.concatenate([np.zeros(0, np.int64), *parser.positions]), tuple(parser.bad))
+
+
+class _Parser:
+    def __init__(
+        self,
+        values: Sequence[bytes],
+        schema: pa.Schema | None,
+        wanted: pa.Schema,
+        finish: Callable[[pa.Table], pa.Table],
+        *,
+        infer: bool,
+        inside: str | None,
+    ) -> None:
+        behaviour = "infer" if infer else "ignore"
+        self._options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour)
+        self._values = values
+        self._wanted = wanted
+        self._finish = finish
+        self._inside = inside
+        self.units: Units = None
+        self._refused_records = 0
+        self.tables: list[pa.Table] = []
+        self.positions: list[npt.NDArray[np.int64]] = []
+        self.bad: list[BadRecord] = []
+
+    def parse(self, start: int, end: int) -> None:
+        """Parse some records at once, or their halves."""
+        if start == end:
+            return
+        try:
+            table = self._finish(self._read(self._values[start:end]))
+        except (pa.ArrowException, ValueError):
+            self._refused_records += end - start
+            if end - start <= _FEW or self._refused_records > _MANY * len(self._values):
+                self.parse_each(start, end)
+                return
+            middle = (start + end) // 2
+            self.parse(start, middle)
+            self.parse(middle, end)
+            return
+        self.tables.append(table)
+        self.positions.append(np.arange(start, end))
+
+    def _read(self, values: Sequence[bytes]) -> pa.Table:
+        lines = b"\n".join(values)
+        if lines.count(b"\n") != len(values) - 1:
+            lines = b"\n".join(one.replace(b"\n", b" ") for one in values)
+        read = pa.json.ReadOptions(use_threads=True, block_size=min(_BLOCK, len(lines) + 1))
+        table = pa.json.read_json(pa.BufferReader(lines), read_options=read, parse_options=self._options)
+        if table.num_rows != len(values):
+            raise ValueError("a record is empty")
+        return table
+
+    def parse_each(self, start: int, end: int) -> None:
+        """Records that Arrow's parser refuses, each by itself: more lenient, or bad."""
+        columns: list[list[Any]] = [[] for _ in self._wanted]
+        positions, known = [], len(self.bad)
+        for position in range(start, end):
+            try:
+                row = self._row(self._values[position])
+            except _REFUSED as error:
+                self.bad.append(_bad(position, error))
+                continue
+            positions.append(position)
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+        try:
+            arrays = [pa.array(column, one.type) for column, one in zip(columns, self._wanted, strict=True)]
+        except _REFUSED as error:  # a text that is no Unicode, for example
+            del self.bad[known:]
+            self._refused(start, end, error)
+            return
+        self.tables.append(pa.Table.from_arrays(arrays, schema=self._wanted))
+        self.positions.append(np.array(positions, np.int64))
+
+    def _refused(self, start: int, end: int, error: Exception) -> None:
+        if end - start == 1:
+            self.bad.append(_bad(start, error))
+            return
+        middle = (start + end) // 2
+        self.parse_each(start, middle)
+        self.parse_each(middle, end)
+
+    def _row(self, record: bytes) -> list[Any]:
+        found = json.loads(record, parse_float=str)
+        if not isinstance(found, dict):
+            raise TypeError("it is no JSON object")
+        held = found.get(self._inside) if self._inside else None
+        given = members(held if isinstance(held, dict) else found, self._wanted)
+        return [lenient(value, field.type, member_units(self.units, field.name)) for field, value in given]
+
+
+def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
+    """A value of Python's JSON parser, where numbers with a fraction are texts, as one that Arrow takes for a type.
+
+    Raises ValueError, TypeError, ArrowInvalid.
+    """
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        _expect(value, dict, kind)
+        return {
+            field.name: lenient(one, field.type, member_units(units, field.name)) for field, one in members(value, kind)
+        }
+    if pa.types.is_map(kind):
+        _expect(value, dict, kind)
+        return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
+    if pa.types.is_list(kind):
+        _expect(value, list, kind)
+        return [lenient(one, kind.value_type, units) for one in value]
+    if pa.types.is_string(kind):
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (dict, list)):
+        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")
+    if pa.types.is_boolean(kind):
+        if str(value).lower() not in ("true", "false", "0", "1"):
+            raise ValueError(f"'{value}' is no boolean")
+        return str(value).lower() in ("true", "1")
+    if pa.types.is_integer(kind) and type(value) is int:
+        pa.scalar(value, kind)  # raises if it is too large
+        return value
+    # The casts of whole columns, for a column of one value.
+    given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
+    return fit(given, kind, units)[0].as_py()
+
+
+def _bad(position: int, error: Exception) -> BadRecord:
+    return BadRecord(position, " ".join(str(error).split()))
+
+
+def _expect(value: Any, form: type, kind: pa.DataType) -> None:
+    if not isinstance(value, form):
+        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")

@@ -1,0 +1,157 @@
+"""Topics: made with one partition for each bucket and the retention asked for, deleted, and how far they are filled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tablestore_engine.errors import AlreadyExistsError, LogError
+from tablestore_engine.kafka.client import SECONDS, admin, kafka, log_errors
+from tablestore_engine.kafka.settings import LogSettings
+
+_ALREADY_EXISTS = "TOPIC_ALREADY_EXISTS"
+_UNKNOWN = ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION")
+_REMOVAL_SECONDS = 10.0
+
+
+def create_topic(log: LogSettings) -> None:
+    """Make the topic of a log. An empty topic of the same shape, a leftover, is taken.
+
+    Raises:
+        AlreadyExistsError: a topic of this name has messages, or other partitions.
+        LogError: the brokers cannot be reached, or refuse.
+    """
+    client, config = admin(log), {}
+    if log.retention_millis is not None:
+        config["retention.ms"] = str(log.retention_millis)
+    new = kafka().admin.NewTopic(log.topic, num_partitions=log.partitions, config=config)
+    try:
+        with log_errors(log, f"Topic '{log.topic}' was not made"):
+            client.create_topics([new], request_timeout=SECONDS, operation_timeout=SECONDS)[log.topic].result(SECONDS)
+    except LogError as error:
+        if error.code != _ALREADY_EXISTS:
+            raise
+        _take(log, config)
+    _await_leaders(log)
+
+
+def _take(log: LogSettings, config: Mapping[str, str]) -> None:
+    found = partitions_of(log)
+    ends = end_offsets(log)
+    if found != log.partitions or any(ends):
+        raise AlreadyExistsError(
+            f"Topic '{log.topic}' exists already, with {found} partitions"
+            f"{' and messages' if any(ends) else f', and the table needs {log.partitions}'}.",
+            hint="Name another one by 'log.kafka.topic', or delete it.",
+        )
+    if config:
+        api = kafka().admin
+        resource = api.ConfigResource(
+            api.ConfigResource.Type.TOPIC,
+            log.topic,
+            incremental_configs=[
+                api.ConfigEntry(key, value, incremental_operation=api.AlterConfigOpType.SET)
+                for key, value in config.items()
+            ],
+        )
+        with log_errors(log, f"The retention of topic '{log.topic}' was not set"):
+            for future in admin(log).incremental_alter_configs([resource], request_timeout=SECONDS).values():
+                future.result(SECONDS)
+
+
+def _await_leaders(log: LogSettings) -> None:
+    """A topic can be used some moments after it was made."""
+    until = time.monotonic() + SECONDS
+    while partitions_of(log) < log.partitions:
+        if time.monotonic() > until:
+            raise LogError(f"Topic '{log.topic}' was made, but has no leader yet.")
+        time.sleep(0.05)
+
+
+def delete_topic(log: LogSettings) -> None:
+    """Delete a topic with its messages, and wait until its name is free; nothing when there is none."""
+    try:
+        with log_errors(log, f"Topic '{log.topic}' was not deleted"):
+            admin(log).delete_topics([log.topic], request_timeout=SECONDS, operation_timeout=SECONDS)[log.topic].result(
+                SECONDS
+            )
+    except LogError as error:
+        if error.code not in _UNKNOWN:
+            raise
+        return
+    until = time.monotonic() + _REMOVAL_SECONDS
+    while partitions_of(log) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def grow_topic(log: LogSettings) -> None:
+    """Add the partitions that the buckets of a table need."""
+    if partitions_of(log) >= log.partitions:
+        return
+    more = kafka().admin.NewPartitions(log.topic, log.partitions)
+    with log_errors(log, f"Topic '{log.topic}' got no more partitions"):
+        admin(log).create_partitions([more], request_timeout=SECONDS)[log.topic].result(SECONDS)
+    _await_leaders(log)
+
+
+def partitions_of(log: LogSettings) -> int:
+    """How many usable partitions a topic has; 0 when there is no such topic. Raises LogError."""
+    with log_errors(log, f"Topic '{log.topic}' was not found"):
+        found = admin(log).list_topics(log.topic, timeout=SECONDS).topics.get(log.topic)
+    if found is None or found.error is not None:
+        return 0
+    return sum(one.leader >= 0 for one in found.partitions.values())
+
+
+def cluster_of(log: LogSettings) -> str:
+    """The id of the cluster that the brokers belong to; empty if they do not have one. Raises LogError."""
+    with log_errors(log, f"The cluster of topic '{log.topic}' was not found"):
+        return admin(log).list_topics(log.topic, timeout=SECONDS).cluster_id or ""
+
+
+def topic_id_of(log: LogSettings) -> str:
+    """The id of a topic, which no other one of its name has; empty when there is no such topic. Raises LogError."""
+    wanted = kafka().TopicCollection([log.topic])
+    try:
+        with log_errors(log, f"Topic '{log.topic}' was not found"):
+            found = admin(log).describe_topics(wanted, request_timeout=SECONDS)[log.topic].result(SECONDS)
+    except LogError as error:
+        if error.code not in _UNKNOWN:
+            raise
+        return ""
+    return str(found.topic_id)
+
+
+def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
+    """The offset after the last message of each partition, or after the last committed one."""
+    return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=committed)
+
+
+def first_offsets(log: LogSettings) -> list[int]:
+    """The offset of the oldest message that is kept in each partition."""
+    return _offsets(log, kafka().admin.OffsetSpec.earliest())
+
+
+def offsets_at(log: LogSettings, millis: int) -> list[int]:
+    """The offset of the first message of each partition that is not older than a time; after the last one if none."""
+    found = _offsets(log, kafka().admin.OffsetSpec.for_timestamp(millis))
+    ends = end_offsets(log)
+    return [end if one < 0 else one for one, end in zip(found, ends, strict=True)]
+
+
+def _offsets(log: LogSettings, spec: Any, *, committed: bool = False) -> list[int]:
+    api = kafka()
+    levels = api.IsolationLevel
+    numbers = range(partitions_of(log))
+    if not numbers:
+        raise LogError(f"There is no topic '{log.topic}' on {log.servers}.", hint=_NO_TOPIC)
+    wanted = {api.TopicPartition(log.topic, number): spec for number in numbers}
+    level = levels.READ_COMMITTED if committed else levels.READ_UNCOMMITTED
+    with log_errors(log, f"The offsets of topic '{log.topic}' were not read"):
+        answers = admin(log).list_offsets(wanted, isolation_level=level, request_timeout=SECONDS)
+        by_number = {one.partition: int(future.result(SECONDS).offset) for one, future in answers.items()}
+    return [by_number[number] for number in numbers]
+
+
+_NO_TOPIC = "CALL sys.publish_log(table => '…', restart => true) makes the log of a table anew."

@@ -1,0 +1,396 @@
+"""From a query's text to a DataFrame that is pinned to one consistent set of snapshots.
+
+One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often the
+query names it; each view is expanded by binding its own query, which sees no temporary views of the user. A bound table
+becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely as a name of a user's view).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import BrokenViewError, OptionError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.warehouse.function import SQL, Function
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_changes, read_incremental
+from tablestore_engine.spark.changelog.system_frames import system_table
+from tablestore_engine.spark.errors.own_words import excerpt
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.queries.session_functions import session_function
+from tablestore_engine.spark.queries.temp_views import TempViews, is_temporary
+from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
+from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.write.writer import Rows
+from tablestore_engine.sql.catalog.show import information_schema
+from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
+from tablestore_engine.sql.pinned_queries.joined_rows import joined_rows
+from tablestore_engine.sql.pinned_queries.nesting import Nesting
+from tablestore_engine.sql.pinned_queries.session_options import (
+    of_read,
+    referring,
+    session_options,
+)
+from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
+from tablestore_engine.sql.pinned_queries.time_travel import bound_of, millis_query, snapshot_of
+from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
+from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
+from tablestore_engine.sql.query.function_calls import body_with
+from tablestore_engine.sql.query.options_hint import time_travel_of
+from tablestore_engine.sql.query.view_columns import references_of_view
+from tablestore_engine.sql.query_structure.query_structure import TimeTravel
+from tablestore_engine.sql.statements.script import QueriesInside
+from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.system.system_tables import DATA_TABLES
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
+_GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
+
+
+class Frames:
+    """Binds and runs the queries of one statement."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        catalog: Catalog,
+        database: str,
+        *,
+        lasting: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """`lasting`: Spark keeps the text of what is run and reads it again later. `settings`: `spark.paimon.…`, if
+        they are known; else they are fetched for the first table."""
+        self.spark = spark
+        self._catalog = catalog
+        self.database = database
+        self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
+        self._views: dict[tuple[object, ...], str] = {}
+        self._functions = CalledFunctions(spark, catalog)
+        self._read_views: set[tuple[str, str]] = set()
+        self._temp_views = TempViews(spark, lasting=lasting)
+        self._lasting = lasting
+        self.temporaries: list[str] = []  # names that the session resolves before the catalog
+        self._nesting = Nesting()
+        self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
+        self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
+        self.scans: list[str] = []
+        self._bytes = 0
+        self._unknown = False
+        self._grows = False
+        self._settings = settings
+
+    @property
+    def input_bytes(self) -> int | None:
+        """Bytes of the files that the bound queries read; None when they also read other sources."""
+        return None if self._unknown else self._bytes
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the bound queries read little, and nothing in them makes many rows of few."""
+        return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
+
+    def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
+        """A frame of the bound queries as rows to write; `size` is that of its input, if it is known otherwise."""
+        return Rows(frame, self.input_bytes if size is None else size, self.is_small)
+
+    def reads_view(self, database: str, name: str) -> bool:
+        """Whether a view was bound so far."""
+        return (database, name.lower()) in self._read_views
+
+    def pin(self, table: Table) -> Snapshot | None:
+        """The snapshot at which this statement reads a table."""
+        key = table.identifier
+        if key not in self._pinned:
+            self._pinned[key] = (table, table.latest_snapshot())
+        return self._pinned[key][1]
+
+    def may_read(self, table: Table) -> bool:
+        """Whether what was bound so far reads the table, or a temporary view, which may."""
+        return table.identifier in self._pinned or bool(self.temporaries)
+
+    def query(self, sql: str) -> DataFrame:
+        """The rows of a query. Raises the engine's errors for Spark's."""
+        return self.run(self.bound(sql, self.database))
+
+    def read(self, table: Table, snapshot_id: int | None, options: Mapping[str, str]) -> DataFrame:
+        """The rows of a table, at a snapshot or with options of this read: a frame of its own."""
+        written = None if snapshot_id is None else TimeTravel(version_sql=str(snapshot_id))
+        travel, rest = time_travel_of(tuple(options.items()), written)
+        reference = TableReference(*table.identifier, travel, options=rest)
+        return self._read(table, self._with_session(reference, *table.identifier), fresh=True)[0]
+
+    def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
+        """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
+        their rows."""
+        self._look_at(sql)
+        current = database or self.database
+        better = iter(known)
+        sql = self._functions.inlined(sql, current)
+        bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
+        return self._with_functions(bound, current)
+
+    def _look_at(self, sql: str) -> None:
+        """Note what a text says of the size of its rows."""
+        self._unknown = self._unknown or _FILES.search(sql) is not None
+        self._grows = self._grows or _GROWS.search(sql) is not None
+
+    def pieces(self, statement: QueriesInside) -> BoundQuery:
+        """A statement's text with each of its pieces bound."""
+        sql = statement.sql
+        self._look_at(sql)
+        edits: list[tuple[int, int, str]] = []
+        found: list[TableReference] = []
+        for piece in statement.pieces:
+            read = bind if piece.is_query else bind_expression
+            bound = read(sql[piece.start : piece.end], lambda reference: self._resolve(reference, self.database))
+            bound = self._with_functions(bound, self.database)
+            edits += [(start + piece.start, end + piece.start, text) for start, end, text in bound.edits]
+            found += bound.references
+        return BoundQuery(edited(sql, edits), tuple(found), sql, tuple(edits))
+
+    def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
+        """An expression with the tables of its subqueries bound."""
+        self._look_at(sql)
+        sql = self._functions.inlined(sql, self.database)
+        bound = bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers)
+        return self._with_functions(bound, self.database).text
+
+    def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
+        """Run a bound query with the text in front of it, or a query of the engine."""
+        if isinstance(bound, str):
+            bound = BoundQuery(bound, (), "")
+        text = f"{prefix}{bound.text}"
+        try:
+            with translated(text, lambda offset: _position(bound, offset - len(prefix))):
+                return self.spark.sql(text)
+        except TableNotFound as error:
+            missing = error.message.partition("\n")[0].lower()
+            for database, name, quoted in self._unresolved:
+                if quoted in missing:
+                    self._catalog.load_table(database, name)  # the message names the schema, and similar names
+            raise
+
+    def register(self, name: str, frame: DataFrame) -> str:
+        """Create a temporary view of a frame. Returns its unique name, unquoted."""
+        return self._temp_views.add(name, frame)
+
+    # -- functions -------------------------------------------------------------------------------------
+
+    def _with_functions(self, bound: BoundQuery, database: str) -> BoundQuery:
+        return self._functions.renamed(bound, database, self._session_function)
+
+    def _session_function(self, function: Function) -> str:
+        """The name under which the session knows a function; the tables and functions of its body are bound."""
+        body = function.body
+        if function.is_inlined:
+            nulls = ["NULL"] * len(function.parameters)
+            self.query(f"SELECT {self._functions.inlined(body_with(function, nulls), function.database)}")
+            return function.full_name
+        if function.language == SQL:
+            with self._nesting.function(function):
+                cursor = Cursor(body)
+                if cursor.sees_query() and cursor.key != "(":
+                    body = self.bound(body, function.database).text
+                else:
+                    resolve = lambda reference: self._resolve(reference, function.database)  # noqa: E731
+                    body = self._with_functions(bind_expression(body, resolve), function.database).text
+        return session_function(self.spark, function, body)
+
+    def check_function(self, function: Function) -> None:
+        """Raise an error unless Spark accepts a function."""
+        self._session_function(function)
+
+    # -- resolving -------------------------------------------------------------------------------------
+
+    def _resolve(self, reference: TableReference, database: str) -> Binding | None:
+        name, suffix = _split_suffix(reference.name)
+        bare = reference.database is None and not suffix and not reference.changes
+        # The meaning of a view does not depend on temporary views of the session.
+        if bare and not self._nesting and is_temporary(self.spark, name):
+            self._unknown = True
+            self.temporaries.append(name)
+            return None
+        target = reference.database or database
+        if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
+            return Binding(self._bind_information(name), target)
+        if not self._catalog.database_exists(target):
+            if reference.without_catalog:
+                self._catalog.require_database(target)
+            self._leave(reference, target, name)
+            return None
+        target = self._catalog.require_database(target)
+        kind = self._catalog.object_kind(target, name)
+        if kind == "table":
+            return Binding(self._bind_table(reference.in_database(database), target, name, suffix), target)
+        if kind == "view" and not suffix:
+            if reference.time_travel is not None or reference.changes:
+                what = "changes" if reference.changes else "versions"
+                raise SqlError(
+                    f"'{target}.{name}' is a view, which has no {what} of its own.",
+                    hint=f"Ask the tables that it reads for {what}.",
+                )
+            return Binding(self._bind_view(target, name, reference.predicate), target)
+        if reference.database is not None:
+            self._catalog.load_table(target, name)
+        self._leave(reference, target, name)
+        return None
+
+    def _leave(self, reference: TableReference, database: str, name: str) -> None:
+        """Pass a name to Spark, which may know it."""
+        self._unknown = True
+        parts = [quoted_name(part) for part in (reference.database, reference.name) if part is not None]
+        self._unresolved.append((database, name, ".".join(parts).lower()))
+
+    def _bind_information(self, name: str) -> str:
+        key = (information_schema.NAME, name.lower())
+        if key not in self._views:
+            schema, rows = information_schema.rows_of(self._catalog, name)
+            frame = self.spark.createDataFrame(rows, schema)
+            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
+        return self._views[key]
+
+    def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:
+        """A reference with the options that the session sets for the table."""
+        if self._settings is None:
+            self._settings = session_options(self.spark)
+        return referring(reference, of_read(self._settings, database, name)) if self._settings else reference
+
+    def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
+        if not suffix:
+            reference = self._with_session(reference, database, name)
+        key = (database, name.lower(), suffix, reference.asked)
+        if key in self._views:
+            return self._views[key]
+        table = self._table(database, name)
+        if reference.changes:
+            view = self.register(f"{table.name}$changes", self._changes(table, reference, suffix))
+        elif suffix:
+            travel = reference.time_travel
+            snapshot = self.pin(table) if travel is None else self._travel(table, travel)
+            rows = system_table(
+                self.spark, table, suffix, snapshot, travels=travel is not None, options=dict(reference.options)
+            )
+            self._unknown = self._unknown or suffix in DATA_TABLES
+            view = self.register(f"{table.name}${suffix}", rows)
+        else:
+            frame, size = self._read(table, reference)
+            self._bytes += size
+            view = self.register(table.name, frame)
+        self._views[key] = view
+        return view
+
+    def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
+        """A table's rows, and the bytes of the files that they come from."""
+        asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
+        if asked:
+            return self._incremental(table, reference, asked), 0
+        table = table.with_options(dict(reference.options), "query")
+        table.options.refuse_unsupported(for_write=False)
+        if reference.time_travel is None:
+            read = TableRead(table, self.pin(table), table.schema, reference)
+            looks = reference.joined and not (self.explaining or self._lasting)
+            few = joined_rows(self.spark, read, self._as_it_is) if looks else None
+            return few or self._frame_of(read, fresh=fresh)
+        snapshot = self._travel(table, reference.time_travel)
+        return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
+
+    def _as_it_is(self, reference: TableReference) -> tuple[Table, Snapshot | None] | None:
+        """The managed table that a reference reads, at its snapshot; None for anything else."""
+        database, name = reference.database or "", reference.name
+        if not reference.is_plain or self._catalog.object_kind(database, name) != "table":
+            return None
+        if not self._nesting and is_temporary(self.spark, name):
+            return None
+        table = self._table(database, name)
+        return None if self._with_session(reference, *table.identifier).options else (table, self.pin(table))
+
+    def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
+        """The rows that a range of snapshots added or changed."""
+        if reference.time_travel is not None:
+            key = next(iter(asked))
+            raise OptionError(f"The table is read at one time, and '{key}' asks for what changed in a range of time.")
+        self._unknown = True
+        others = {key: value for key, value in reference.options if key not in asked}
+        table = table.with_options(others, "query")
+        frame = read_incremental(self.spark, table, asked, reference.predicate)
+        return with_computed(frame, table.schema)
+
+    def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int]:
+        if self.explaining:
+            plan = read.plan()
+            self.scans.append(read.explained(plan))
+            return read.frame(self.spark, plan)
+        return read.frame(self.spark, read.plan()) if fresh else read.kept_frame(self.spark)
+
+    def _changes(self, table: Table, reference: TableReference, suffix: str) -> DataFrame:
+        """The changes of a table, by default up to the snapshot at which this statement reads it."""
+        if suffix:
+            raise SqlError(f"'{table.name}${suffix}' is a system table, of which no changes are kept.")
+        self._unknown = True
+        pinned = self.pin(table)
+        bounds = [bound_of(table, one, self._evaluated) for one in reference.changes]
+        end = bounds[1] if len(bounds) > 1 else pinned.id if pinned else 0
+        return read_changes(self.spark, table, table.change_range(bounds[0], end), reference.predicate)
+
+    def _evaluated(self, time_sql: str) -> DataFrame:
+        return self.run(millis_query(self.expression(time_sql, {})))
+
+    def cache(self, table: Table, level: str) -> DataFrame | None:
+        """Keep the rows of a table in memory, and return them; None for a table without rows."""
+        table.options.refuse_unsupported(for_write=False)
+        snapshot = self.pin(table)
+        if snapshot is None:
+            return None
+        return cached_rows(self.spark, table, snapshot, level)
+
+    def _table(self, database: str, name: str) -> Table:
+        key = (database, name.lower())
+        for identifier, (table, _) in self._pinned.items():
+            if (identifier[0], identifier[1].lower()) == key:
+                return table
+        table = self._catalog.load_table(database, name)
+        self.pin(table)
+        return table
+
+    def _bind_view(self, database: str, name: str, predicate: Predicate | None) -> str:
+        key = (database, name.lower(), "view", repr(predicate))
+        if key in self._views:
+            return self._views[key]
+        full = f"{database}.{name.lower()}"
+        with self._nesting.view(full):
+            view = self._catalog.load_view(database, name)
+            try:
+                known = references_of_view(view, predicate)
+                frame = self.run(self.bound(view.sql, view.database, known))
+            except BrokenViewError:
+                raise  # names the broken view, not the views that read it
+            except TableStoreError as error:
+                raise BrokenViewError(
+                    f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
+                ) from error
+        self._read_views.add((database, name.lower()))
+        self._views[key] = self.register(full, with_view_columns(view, full, frame))
+        return self._views[key]
+
+    def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
+        return snapshot_of(table, travel, self._evaluated)
+
+
+def _position(bound: BoundQuery, offset: int) -> str:
+    """The user's line at an offset of a bound query; empty for text of the engine."""
+    inside = bound.source and 0 <= offset <= len(bound.text)
+    return excerpt(bound.source, bound.origin(offset)) if inside else ""
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    base, dollar, suffix = name.partition("$")
+    return (base, suffix.lower()) if dollar and base and suffix else (name, "")

@@ -1,0 +1,83 @@
+"""The schemas of one table: one file per version, never changed once it exists.
+
+A schema that *replaces* the table (CREATE OR REPLACE … AS) is written before the new rows are. It counts as the
+latest only once a snapshot has been committed with it or a later one; after a build that failed, the old schema stays
+the latest.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.paths import TablePaths, schema_id_of
+
+
+class SchemaStore:
+    """Finds, reads and creates the schemas of the table at ``paths``."""
+
+    def __init__(self, io: FileIO, paths: TablePaths) -> None:
+        self._io = io
+        self._paths = paths
+        self._loaded: dict[int, TableSchema] = {}
+
+    def list_ids(self) -> list[int]:
+        """The ids of all schemas, in order."""
+        found = (schema_id_of(one.name) for one in self._io.list(self._paths.schema_dir))
+        return sorted(one for one in found if one is not None)
+
+    def load(self, schema_id: int) -> TableSchema:
+        """One schema; read once.
+
+        Raises:
+            CorruptMetadataError: its file is damaged, or lost.
+            UnsupportedTypeError: it has a column of a type that this engine cannot hold.
+        """
+        schema = self._loaded.get(schema_id)
+        if schema is None:
+            schema = self._loaded[schema_id] = self._read(schema_id)
+        return schema
+
+    def _read(self, schema_id: int) -> TableSchema:
+        path = self._paths.schema(schema_id)
+        schema = read_record(self._io, path, TableSchema.from_json)
+        if schema is None:
+            raise CorruptMetadataError(path, "it does not exist")
+        if schema.id != schema_id:
+            raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")
+        return schema
+
+    def latest(self, snapshot_schema_id: int | None = None) -> TableSchema | None:
+        """The schema that counts now, None when the table has none.
+
+        Args:
+            snapshot_schema_id: schema id of the latest snapshot, None before the first commit. A schema that
+                replaces the table and is newer than this does not count yet.
+        """
+        committed = -1 if snapshot_schema_id is None else snapshot_schema_id
+        for schema_id in reversed(self.list_ids()):
+            schema = self.load(schema_id)
+            if schema_id <= committed or (schema.replaces is None and self.descends(schema_id, committed)):
+                return schema
+        return None
+
+    def descends(self, schema_id: int, ancestor: int) -> bool:
+        """Whether a schema came from an older one (-1: from nothing) by changes alone, without a replacement.
+
+        A change that was made while a replacement was under way does not descend from the replacement, nor do the
+        changes that follow it: should the replacement be committed, they are void.
+        """
+        while schema_id > ancestor:
+            schema = self.load(schema_id)
+            if schema.replaces is not None and schema.base is None:
+                return ancestor < 0
+            schema_id = schema_id - 1 if schema.base is None else schema.base
+        return schema_id == ancestor
+
+    def try_create(self, schema: TableSchema) -> bool:
+        """Write a new schema: one atomic create. False when its id is taken, and nothing has happened."""
+        if not self._io.create(self._paths.schema(schema.id), schema.to_json().encode()):
+            return False
+        self._loaded[schema.id] = schema
+        return True

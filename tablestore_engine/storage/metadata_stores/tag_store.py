@@ -1,0 +1,129 @@
+"""The tags of one table: named snapshots that do not expire. A tag's file is a copy of its snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.errors import (
+    CorruptMetadataError,
+    TagAlreadyExists,
+    TagNotFound,
+    UserError,
+)
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.tag_lifetime import Lifetime, lifetime_of
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.paths import TablePaths, check_name
+
+
+@dataclass(frozen=True)
+class StoredTag:
+    """A tag as it is stored. `written_millis` is when its file was written; `lifetime` is None for one that stays."""
+
+    name: str
+    snapshot: Snapshot
+    written_millis: int
+    lifetime: Lifetime | None
+
+    @property
+    def created_millis(self) -> int:
+        """When it was made, in milliseconds since 1970."""
+        return self.written_millis if self.lifetime is None else self.lifetime.created_millis
+
+
+class TagStore:
+    """Finds, makes and removes the tags of the table at ``paths``."""
+
+    def __init__(self, io: FileIO, paths: TablePaths) -> None:
+        self._io = io
+        self._paths = paths
+
+    def names(self) -> list[str]:
+        """The names of all tags, sorted."""
+        found = (self._paths.tag_of(one.name) for one in self._io.list(self._paths.tag_dir))
+        return sorted(name for name in found if name)
+
+    def load(self, name: str) -> Snapshot:
+        """The snapshot under a tag. Raises TagNotFound, which says which there are, and CorruptMetadataError."""
+        snapshot = read_record(self._io, self._paths.tag(name), Snapshot.from_json)
+        if snapshot is None:
+            raise self._not_found(name)
+        return snapshot
+
+    def all(self) -> dict[str, Snapshot]:
+        """Snapshots by tag; a tag that is removed meanwhile is left out."""
+        found = {}
+        for name in self.names():
+            try:
+                found[name] = self.load(name)
+            except TagNotFound:
+                continue
+        return found
+
+    def stored(self) -> list[StoredTag]:
+        """All tags by name with what is known of their age; one that is removed meanwhile is left out.
+
+        Raises:
+            CorruptMetadataError: the file of a tag is damaged.
+        """
+        found = []
+        for status in self._io.list(self._paths.tag_dir):
+            name = self._paths.tag_of(status.name)
+            if not name:
+                continue
+            try:
+                snapshot = self.load(name)
+                found.append(StoredTag(name, snapshot, status.mtime_millis, lifetime_of(snapshot)))
+            except TagNotFound:
+                continue
+            except (ValueError, TypeError) as error:
+                raise CorruptMetadataError(status.path, str(error)) from None
+        return found
+
+    def create(self, name: str, snapshot: Snapshot) -> None:
+        """Give a snapshot a name: one atomic create. Raises TagAlreadyExists, UserError for a name that is a number."""
+        check_name("tag", name)
+        if is_number(name) or "," in name:
+            raise UserError(
+                f"'{name}' cannot be the name of a tag.",
+                hint="A number names the snapshot of that id, and a comma separates tags.",
+            )
+        if not self._io.create(self._paths.tag(name), snapshot.to_json().encode()):
+            raise self._exists(name)
+
+    def replace(self, name: str, snapshot: Snapshot) -> None:
+        """Let a tag that exists name another snapshot: one atomic write. Raises TagNotFound."""
+        self.load(name)
+        self._io.write(self._paths.tag(name), snapshot.to_json().encode())
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a tag another name: one atomic create, and then the old name is removed.
+
+        Raises:
+            TagNotFound: there is no such tag. TagAlreadyExists: the new name is taken.
+            UserError: the new name is a number or cannot be one of a file.
+        """
+        self.create(new, self.load(name))
+        if not self._io.delete(self._paths.tag(name)):
+            self.delete(new)  # somebody deleted it meanwhile, and its files with it
+            raise self._not_found(name)
+
+    def delete(self, name: str) -> None:
+        """Remove a tag's file. Raises TagNotFound."""
+        if not self._io.delete(self._paths.tag(name)):
+            raise self._not_found(name)
+
+    def _exists(self, name: str) -> TagAlreadyExists:
+        hint = "Delete it first: CALL sys.delete_tag; or let it name another snapshot: CALL sys.replace_tag."
+        return TagAlreadyExists(f"Tag '{name}' exists already.", hint=hint)
+
+    def _not_found(self, name: str) -> TagNotFound:
+        names = self.names()
+        there_are = f"Tags are: {', '.join(names)}." if names else "The table has no tags."
+        return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)
+
+
+def is_number(text: str) -> bool:
+    """Whether a version is a snapshot's id and not a tag."""
+    return text.isascii() and text.isdigit()
