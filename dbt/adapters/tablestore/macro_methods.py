@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
@@ -39,9 +38,9 @@ from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
+from dbt.adapters.tablestore.models.write_identities import WriteIdentities
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
@@ -67,6 +66,8 @@ class SeedLoad:
 
 class MacroMethods(ChangeMethods):
     """The part of the adapter that only this adapter's macros use."""
+
+    _identities: WriteIdentities
 
     # ------------------------------------------------------------------ incremental models
 
@@ -146,10 +147,11 @@ class MacroMethods(ChangeMethods):
         row counts.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
+        layout = TableLayout.of(model)
         intent = WriteIntent(
-            refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
+            refuse_duplicates="sequence.field" not in layout.options,
             row_kinds=takes_row_kinds(config),
-            identity=self._new_identity(model),
+            identity=self._identities.identity(model, sql, layout.options.get(CommitOptions.commit_user_prefix.key)),
             consumed=(*self._model_changes.consumed_by(name), *self._model_topics.consumed_by(name)),
             describe=partial(with_docs, model=model, changes=()),
         )
@@ -170,12 +172,6 @@ class MacroMethods(ChangeMethods):
             with self.connections.get_thread_connection().handle.work() as store:
                 for view in views:
                     store.spark.catalog.dropTempView(view)
-
-    def _new_identity(self, model: Mapping[str, Any]) -> CommitIdentity:
-        """The identity of a statement: it names the dbt command, so a command that is run again writes again."""
-        prefix = TableLayout.of(model).options.get(CommitOptions.commit_user_prefix.key)
-        user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
-        return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
 
     @available.parse(lambda *a, **k: "")
     def tablestore_spark_sql(self, model: Mapping[str, Any], sql: str) -> str:
