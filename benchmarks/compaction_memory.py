@@ -24,10 +24,10 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
+from tablestore_engine.operation.write.write_task import with_bucket, write_sorted
 from tablestore_engine.operation.write_job.new_write import new_job
 from tablestore_engine.operation.write_job.write_job import WriteJob
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 
@@ -35,7 +35,7 @@ _ROWS = 50_000  # of a table that is written
 _ROW_BYTES = 100  # on disk, at least: random letters cannot be compressed much
 _WORKER = """
 import pickle, sys
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 def peak():  # of this process alone: getrusage includes its parent
     with open("/proc/self/status") as file:
         return next(line.split()[1] for line in file if line.startswith("VmHWM"))

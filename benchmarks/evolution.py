@@ -19,7 +19,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table

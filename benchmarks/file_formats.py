@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 

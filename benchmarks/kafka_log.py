@@ -25,10 +25,10 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.log.settings import settings_of
 from tablestore_engine.log.transactional_producer import HEADER, forget_publisher
 from tablestore_engine.operation.ingest.source import KafkaSource
-from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
+from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
 from tablestore_engine.operation.table_commands import after_commit
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 

@@ -25,6 +25,10 @@ class Row:
     def ratio(self) -> float:
         return self.measured / self.base
 
+    @property
+    def is_missed(self) -> bool:
+        return self.bar is not None and self.ratio > self.bar
+
 
 @dataclass
 class Report:
@@ -41,7 +45,7 @@ class Report:
 
     def _add(self, row: Row) -> None:
         self.rows.append(row)
-        verdict = "" if row.bar is None else f"  (bar {row.bar:g})"
+        verdict = "" if row.bar is None else f"  (bar {row.bar:g}{', missed' if row.is_missed else ''})"
         measured = f"{row.measured:.2f} {row.unit} ÷ {row.base:.2f} {row.unit}"
         print(f"{row.what}: {measured} = {row.ratio:.2f}{verdict}", flush=True)
 

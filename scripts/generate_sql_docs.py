@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
+from tablestore_engine.sql.procedures.call_procedure import PROCEDURES
 from tablestore_engine.sql.procedures.procedure import Procedure
-from tablestore_engine.sql.procedures.procedures import PROCEDURES
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "sql.md")

@@ -104,7 +104,7 @@ def _session(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("text")
 def sql(warehouse: str, schema: str, session: str, limit: int, text: str) -> None:
     """Run the statements of TEXT, or of standard input when TEXT is a dash."""
-    from tablestore_engine.sql.tokens.scripts import split
+    from tablestore_engine.sql.tokens.split_statements import split
 
     statements = split(sys.stdin.read() if text == "-" else text)
     store = _open(warehouse, schema, session)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -153,13 +153,13 @@ class TableStore(StoreSession):
         """The texts of the statements that a statement consists of."""
         if isinstance(statement, Script):
             return statement.statements
-        from tablestore_engine.sql.write_statements.immediate import immediate_text
+        from tablestore_engine.sql.write_statements.execute_immediate import immediate_text
 
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.write_statements.row_context import RowContext
+        from tablestore_engine.sql.write_statements.statement_context import RowContext
 
         context = RowContext(
             catalog=self.catalog,

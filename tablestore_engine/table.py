@@ -15,8 +15,8 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit_identity import chosen_identity
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
@@ -294,7 +294,7 @@ class Table(TableHistory):
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.history.orphans import remove_orphans
+        from tablestore_engine.operation.history.orphan_files import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 

@@ -1,6 +1,6 @@
 """Databases, tables, views and functions of one warehouse folder, which is the catalog itself.
 
-`catalog` is the door; `folders` finds databases and tables; `record_store` stores views and functions;
+`catalog` is the door; `folders` finds databases and tables; `view_and_function_store` stores views and functions;
 `unfinished_tables` fills tables that are visible from the start. Nothing here needs Spark.
 """
 

@@ -110,6 +110,19 @@ def cluster_of(log: LogSettings) -> str:
         return admin(log).list_topics(log.topic, timeout=SECONDS).cluster_id or ""
 
 
+def topic_id_of(log: LogSettings) -> str:
+    """The id of a topic, which no other one of its name has; empty when there is no such topic. Raises LogError."""
+    wanted = kafka().TopicCollection([log.topic])
+    try:
+        with log_errors(log, f"Topic '{log.topic}' was not found"):
+            found = admin(log).describe_topics(wanted, request_timeout=SECONDS)[log.topic].result(SECONDS)
+    except LogError as error:
+        if error.code not in _UNKNOWN:
+            raise
+        return ""
+    return str(found.topic_id)
+
+
 def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
     """The offset after the last message of each partition, or after the last committed one."""
     return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=committed)

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.options.all_options import ATTRIBUTES, DECLARED, Declarations, check_spelling, find_option
 from tablestore_engine.options.declarations.commit_options import PERIODS
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
-from tablestore_engine.options.lookup import ATTRIBUTES, DECLARED, Declarations, check_spelling, find_option
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, TableOption
 from tablestore_engine.options.option_type import ENUM, ENUMS
 

@@ -27,7 +27,7 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_drop_function,
     execute_show_functions,
 )
-from tablestore_engine.sql.procedures.procedures import execute_call
+from tablestore_engine.sql.procedures.call_procedure import execute_call
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import (
@@ -50,6 +50,7 @@ from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverw
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
+    Existing,
     Explain,
     PassThrough,
     Query,
@@ -69,7 +70,7 @@ from tablestore_engine.sql.write_statements.execute_analyze import execute_analy
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.write_statements.row_context import (
+from tablestore_engine.sql.write_statements.statement_context import (
     RowContext,
     was_sent_before,
     with_dynamic_options,
@@ -226,9 +227,9 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     catalog = context.catalog
     database, name = context.identifier(statement.view)
     exists = catalog.view_exists(database, name)
-    if statement.must_exist and not exists:
+    if statement.existing is Existing.REQUIRED and not exists:
         raise ViewNotFound(f"View '{database}.{name}' does not exist.")
-    if exists and statement.if_not_exists:
+    if exists and statement.existing is Existing.KEPT:
         return StatementResult("CREATE VIEW")
     if catalog.table_exists(database, name):
         raise TableAlreadyExists(f"'{database}.{name}' is a table, so it cannot become a view.")
@@ -258,10 +259,10 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         statement.options,
         tuple(n for n, _, _ in columns),
     )
-    if statement.must_exist:  # ALTER VIEW … AS
+    if statement.existing is Existing.REQUIRED:  # ALTER VIEW … AS
         before = catalog.load_view(database, name)
         view = replace(view, comment=before.comment, options=before.options)
-    catalog.create_view(database, name, view, statement.replace or statement.must_exist)
+    catalog.create_view(database, name, view, statement.existing.is_replaced)
     return StatementResult("CREATE VIEW")
 
 
@@ -269,7 +270,7 @@ def _made_again(statement: CreateView) -> CreateView:
     """The statement that makes a temporary view over again, wherever it is run."""
     columns = f" ({', '.join(quoted_name(name) for name, _ in statement.columns)})" if statement.columns else ""
     prefix = f"CREATE OR REPLACE TEMPORARY VIEW {quoted_name(statement.view.name)}{columns} AS "
-    return replace(statement, prefix=prefix, replace=True)
+    return replace(statement, prefix=prefix, existing=Existing.REPLACED)
 
 
 def _check_once(names: Sequence[str]) -> None:

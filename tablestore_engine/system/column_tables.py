@@ -36,7 +36,7 @@ def aggregation_fields(table: Table) -> list[tuple[Any, ...]]:
 
 
 def table_indexes(table: Table, snapshot: Snapshot | None) -> list[tuple[Any, ...]]:
-    """The index files: of the keys in dynamic buckets, and deletion vectors that other writers made."""
+    """The index files: of the keys in dynamic buckets, and deletion vectors."""
     partition_format = PartitionFormat(table.schema)
     return [
         (

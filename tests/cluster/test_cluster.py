@@ -16,8 +16,10 @@ import pyspark
 import pytest
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
+from support.spark_settings import FEW_ROWS
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.spark.session.session_config import JAVA_OPTIONS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -139,21 +141,29 @@ def test_two_workers(launch, tmp_path):
 
 @pytest.fixture
 def connect(launch, tmp_path):
-    """The address of a Spark Connect server."""
+    """Starts a Spark Connect server, with some settings; its address."""
     pytest.importorskip("grpc")
-    port = free_port()
-    server = launch(
-        "spark-submit", "--class", CONNECT, "--master", "local[2]",
-        "--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
-        "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2",
-        "--conf", f"spark.sql.warehouse.dir={tmp_path}/unused", "--conf", "spark.sql.artifact.isolation.enabled=false",
-    )  # fmt: skip
-    wait_for(port, server)
-    return f"sc://127.0.0.1:{port}"
+
+    def start(given):
+        port = free_port()
+        settings = {
+            "spark.connect.grpc.binding.port": port,
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": 2,
+            "spark.sql.warehouse.dir": tmp_path / "unused",
+            "spark.sql.artifact.isolation.enabled": "false",
+            **given,
+        }
+        confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+        wait_for(port, launch("spark-submit", "--class", CONNECT, "--master", "local[2]", *confs))
+        return f"sc://127.0.0.1:{port}"
+
+    return start
 
 
 def test_spark_connect(connect, tmp_path):
-    check(run_application(tmp_path / "warehouse", connect, tmp_path), tmp_path / "warehouse")
+    check(run_application(tmp_path / "warehouse", connect({}), tmp_path), tmp_path / "warehouse")
 
 
 # Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.
@@ -166,12 +176,13 @@ OVER_CONNECT = (
 
 
 def test_dbt_over_spark_connect(connect, tmp_path):
+    url = connect({**FEW_ROWS, JAVA_OPTIONS: f"-XX:+UseSerialGC {FEW_ROWS[JAVA_OPTIONS]}"})
     functional = os.path.join(os.path.dirname(os.path.dirname(SCRIPT)), "functional")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "dbt"),
          *(os.path.join(functional, name) for name in OVER_CONNECT)],
         capture_output=True, text=True, timeout=600, check=False, cwd=os.path.dirname(os.path.dirname(functional)),
-        env={**outside_spark(), "PYSPARK_PYTHON": sys.executable, "TABLESTORE_REMOTE": connect},
+        env={**outside_spark(), "PYSPARK_PYTHON": sys.executable, "TABLESTORE_REMOTE": url},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:]
     assert " passed" in done.stdout

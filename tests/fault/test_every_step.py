@@ -20,7 +20,7 @@ from support.invariants import check_invariants
 from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
-from tablestore_engine.operation.history.orphans import named_files
+from tablestore_engine.operation.history.orphan_files import named_files
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, make_table, read, write
 
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
 

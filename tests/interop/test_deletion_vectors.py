@@ -1,6 +1,7 @@
-"""Tables with deletion vectors: we find the rows that the other readers find, and write nothing.
+"""Tables with deletion vectors: we find the rows that the other readers find, and they those that we write.
 
-pypaimon makes no vectors; ours come from `deletion_vectors.py`. Those of Java are in `test_java_deletion_vectors.py`.
+pypaimon makes no vectors; those in forms that we do not write come from `deletion_vectors.py`. Those of Java are in
+`test_java_deletion_vectors.py`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,41 @@ def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
         assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
     with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
         table.write(_rows([1]))
+
+
+def test_they_read_ours(catalog, paimon, name):
+    """Upserts, deletes, compactions and a rollback: after each, all readers find the rows that a naive fold gives."""
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **VECTORS})
+    state = {}
+
+    def agree():
+        own = table.read()
+        assert own.sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+        for reader in EVERY_READER:
+            assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
+
+    def put(ids, text="v"):
+        table.write(_rows(ids, text))
+        state.update({r["id"]: r for r in _rows(ids, text)})
+        agree()
+
+    put(range(10_000))
+    for step in range(3):
+        put(range(step, 10_500, 97), f"s{step}-")
+        removed = _rows(range(step, 10_500, 301))
+        table.delete(removed)
+        for one in removed:
+            state.pop(one["id"], None)
+        agree()
+    kept, snapshot = dict(state), table.table.latest_snapshot().id
+    assert table.table.index_files()
+    table.compact(full=True)
+    assert not table.table.index_files()
+    agree()
+    put(range(50))
+    table.table.roll_back(snapshot)
+    state = kept
+    agree()
 
 
 def test_pypaimons_table_with_a_key(paimon, catalog, name):

@@ -1,5 +1,5 @@
-"""Tables whose deleted rows Java Paimon keeps as deletion vectors: we read them as it does, and write nothing into
-them."""
+"""Tables whose deleted rows Java Paimon keeps as deletion vectors: we read them as it does, and write into those with
+a primary key whose newest record wins; it reads what we write into them, and goes on."""
 
 from __future__ import annotations
 
@@ -103,8 +103,59 @@ def test_keyed(java, made, everything_agrees, case):
         assert own.num_rows == 0, "Java leaves out what it has not compacted"
     else:
         assert own.num_rows == (130 if case in ("aggregation", "partial_update") else 118)
-    _nothing_is_written(table)
+    if case in ("deduplicate", "partitioned", "dynamic"):
+        _both_write(java, table, more, everything_agrees)
+    else:
+        _nothing_is_written(table)
     java.ask("compact", path)
+    everything_agrees(table)
+
+
+def _both_write(java, table, more, everything_agrees):
+    """We and Java in turn: upserts, deletes and compactions."""
+    state = {r["id"]: r for r in table.read().to_pylist()}
+
+    def put(ids, text, n):
+        given = _rows(ids, text, n)
+        state.update({r["id"]: r for r in given})
+        return given
+
+    for step in range(4):
+        table.write(put(range(step, 150, 9), f"ours{step}-", step))
+        everything_agrees(table)
+        more.overwrite(put(range(step, 150, 13), f"java{step}-", step))
+        java.ask("copy", table.table.path, more.table.path)
+        everything_agrees(table)
+        removed = _rows(range(step, 150, 17), "late")
+        table.delete(removed)
+        for one in removed:
+            state.pop(one["id"], None)
+        own = everything_agrees(table)
+        assert own.sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+        if step == 2:
+            table.compact(full=True)
+            assert _vectors(table) == 0
+            everything_agrees(table)
+
+
+@pytest.mark.parametrize("more", [{}, {"file.format": "orc"}, {"data-file.thin-mode": "true"}], ids=str)
+def test_ours(java, catalog, name, everything_agrees, more):
+    """Tables that only we write, in every state."""
+    options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", **VECTORS, **more}
+    table = OurTable.create(catalog, name, OURS, key=["id"], options=options)
+    table.write(_rows(range(1000), "first"))
+    seen = 0
+    for step in range(6):
+        table.write(_rows(range(step, 1000, 31), f"s{step}-", step))
+        table.delete(_rows(range(step, 1000, 97), "gone"))
+        seen += _vectors(table)
+        everything_agrees(table)
+    assert seen
+    table.table.roll_back(4)
+    everything_agrees(table)
+    table.compact(full=True)
+    everything_agrees(table)
+    java.ask("compact", table.table.path)
     everything_agrees(table)
 
 

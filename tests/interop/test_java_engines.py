@@ -19,7 +19,7 @@ from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable
 
 from tablestore_engine.schema.merge_engines.aggregate_functions import is_wide
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
 STEPS = 10

@@ -9,7 +9,7 @@ from support.interop.compare import assert_same, multiset
 from support.interop.ours import OurTable
 from support.interop.shapes import ATOMIC
 
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark

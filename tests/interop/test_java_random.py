@@ -18,7 +18,7 @@ from support.interop.ours import OurTable
 from support.interop.random_values import random_rows, random_value
 from support.interop.shapes import ATOMIC
 
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 

@@ -10,9 +10,9 @@ from support.interop.ours import OurTable, rows_of
 
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import AtomicType
 
 OLD = {"id": AtomicType("BIGINT"), "text": AtomicType("STRING")}

@@ -15,7 +15,7 @@ from support.interop.ours import OurTable
 from support.interop.random_values import random_rows
 
 from tablestore_engine.errors import CastError
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType, parse_type
 
 pytestmark = pytest.mark.spark

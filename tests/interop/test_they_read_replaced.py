@@ -9,9 +9,9 @@ from support.interop.readers import EVERY_READER
 
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType
 

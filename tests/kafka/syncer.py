@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from support.fault.die import die
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.ingest import sync
+from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.table_commands import arrow_write
 
@@ -21,12 +21,12 @@ from tablestore_engine.operation.table_commands import arrow_write
 def main(path, servers, topic, step):
     table = Catalog(os.path.dirname(os.path.dirname(path))).load_table("default", os.path.basename(path))
     if step == "read":
-        sync.write_arrow = die
+        sync_topic.write_arrow = die
     if step == "written":
         arrow_write.publish = die
     if step == "committed":
         arrow_write.follow = die
-    sync.sync_from_kafka(table.state, KafkaSource(topic, servers), sync.SyncRules())
+    sync_topic.sync_from_kafka(table.state, KafkaSource(topic, servers), sync_topic.SyncRules())
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from support.tables import make_table, reload
 
 from tablestore_engine.cli import main
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, UserError
-from tablestore_engine.log.topics import cluster_of
-from tablestore_engine.operation.ingest import sync
+from tablestore_engine.log.topics import cluster_of, topic_id_of
+from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import KafkaSource
-from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
+from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
 from tablestore_engine.store import TableStore
 
 SYNCER = os.path.join(os.path.dirname(__file__), "syncer.py")
@@ -81,7 +81,9 @@ def test_messages_become_rows_once(table, source):
     assert take(table, source, batch=1).messages == 2
     assert rows(table) == {1: 10, 4: 4}
     taken = reload(table).latest_snapshot().properties
-    assert taken[f"tablestore.consumed.kafka:{source.name}@{cluster_of(source.source.log)}"] == "7/3,4"
+    assert taken[f"tablestore.consumed.kafka:{source.name}@{cluster_of(source.source.log)}"] == (
+        f"7/3,4@{topic_id_of(source.source.log)}"
+    )
 
 
 def test_a_table_without_key_counts_each_message_once(tmp_path, source):
@@ -106,14 +108,14 @@ def test_a_sync_is_killed(tmp_path, source, step):
 def test_two_at_the_same_time_do_not_count_twice(tmp_path, source, monkeypatch):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"})
     source.changes((1, 1))
-    write = sync.write_arrow
+    write = sync_topic.write_arrow
 
     def overtaken(*given):
-        monkeypatch.setattr(sync, "write_arrow", write)
+        monkeypatch.setattr(sync_topic, "write_arrow", write)
         take(table, source)
         return write(*given)
 
-    monkeypatch.setattr(sync, "write_arrow", overtaken)
+    monkeypatch.setattr(sync_topic, "write_arrow", overtaken)
     with pytest.raises(ConsumedElsewhereError):
         take(table, source)
     assert rows(table) == {1: 1}

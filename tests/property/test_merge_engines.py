@@ -35,8 +35,8 @@ from support.player import play as played
 from support.scratch import scratch_directory
 from support.tables import compact, make_table, read, write
 
-from tablestore_engine.operation.compact import compact as compaction
-from tablestore_engine.operation.write import write_table as writing
+from tablestore_engine.operation.compact import compact_bucket as compaction
+from tablestore_engine.operation.write import write_task as writing
 
 
 def as_dicts(row, names):

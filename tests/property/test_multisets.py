@@ -31,7 +31,7 @@ from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
 from tablestore_engine.schema.table.row_kind import ROW_KIND

@@ -11,7 +11,7 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, execute

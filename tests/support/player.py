@@ -23,7 +23,7 @@ from support.tables import PUT, compact, compact_newest, identity, new_job, writ
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.write.write_buffer import BufferSizes
 from tablestore_engine.operation.write_job.bucket_index_change import index_change

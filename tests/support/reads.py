@@ -43,5 +43,5 @@ def recorded_reads(monkeypatch):
 
     monkeypatch.setattr(FileScans, "scan", scanning)
     monkeypatch.setattr(PagedParquet, "read", reading)
-    monkeypatch.setattr("tablestore_engine.operation.files.file_read.look_up", looking_up)
+    monkeypatch.setattr("tablestore_engine.operation.files.data_file_reader.look_up", looking_up)
     return found

@@ -17,6 +17,11 @@ def rows(store, query="SELECT * FROM t"):
     return in_order(answers(store, query))
 
 
+def stored(store, name="t"):
+    """The rows of a table as Arrow reads them, sorted: what a statement has written, without a query of Spark."""
+    return in_order(tuple(row.values()) for row in store.table(name).to_arrow().to_pylist())
+
+
 def ids_of(store, query):
     """The first values of a query's rows, sorted."""
     return sorted(row[0] for row in store.sql(query).collect())

@@ -11,7 +11,11 @@ FEW_ROWS = {
     "spark.driver.memory": "2g",
     # What sorts, aggregates or is broadcast takes a page, of 32 MB for this heap if Spark chose: full collections took
     # an eighth of the time.
-    "spark.buffer.pageSize": "1m",
+    "spark.buffer.pageSize": "256k",
+    # Each stage of a query is broadcast to its tasks in a block of this size: a third of all memory that Java cleared.
+    "spark.broadcast.blockSize": "64k",
+    # Tests of one kind have queries of one shape, of which Spark keeps the code of the last 100.
+    "spark.sql.codegen.cache.maxEntries": "5000",
     # Queries of a few rows run for less time than Spark compiles them, and than Java's second compiler takes. Without
     # it Java has room for 48 MB of code only, which Spark fills: a tenth of the time went into making room again.
     "spark.sql.codegen.wholeStage": "false",

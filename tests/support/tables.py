@@ -22,10 +22,10 @@ from tablestore_engine.operation.compact.compact_plan import plan_compaction, ta
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_buffer import write_tables
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import MapType, parse_type
 

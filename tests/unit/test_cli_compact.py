@@ -9,7 +9,7 @@ from support.tables import by_key, keyed_table, no_spark, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 
 
 @pytest.fixture

@@ -5,19 +5,35 @@ Their decisions are in `models.changes_since_last_run` and `models.kafka_changes
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
+from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import reads_rows
+from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
+from dbt.adapters.tablestore.models.write_identities import WriteIdentities
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import Consumed
+from tablestore_engine.options import CommitOptions
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+_numbers = itertools.count(1)
 
 
 class ChangeMethods(SchemaMethods):
@@ -26,6 +42,8 @@ class ChangeMethods(SchemaMethods):
     _changes: ModelChanges | None
     _topics: ModelTopics | None
     _warned: dict[str, object]
+    _rebuilds: dict[tuple[str, str, str], bool]
+    _identities: WriteIdentities
 
     @property
     def _model_changes(self) -> ModelChanges:
@@ -53,8 +71,10 @@ class ChangeMethods(SchemaMethods):
                 " say up to where it was computed. `table_changes('schema.table', from, to)` gives any other range."
             )
         with self.connections.exception_handler("changes"):
-            before = self._model_changes.position(this, source) if incremental else None
-            return self._model_changes.changes_sql(str(model["unique_id"]), source, before)
+            name = str(model["unique_id"])
+            before = self._model_changes.position(name, this, source) if incremental else None
+            self._note_steps(model, this)
+            return self._model_changes.changes_sql(name, source, before)
 
     @available.parse(lambda *a, **k: "")
     def tablestore_pinned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
@@ -84,16 +104,38 @@ class ChangeMethods(SchemaMethods):
         if view is None:
             handle = self.connections.get_thread_connection().handle
             with self.connections.exception_handler("kafka_changes"):
-                positions = self._model_changes.positions(this) if incremental else None
+                positions = None
+                if incremental:
+                    self._model_changes.undo_unfinished(name, this)
+                    positions = self._model_changes.positions(this)
+                self._note_steps(model, this)
                 view, rows = self._model_topics.take(name, topic, positions)
                 with handle.work("create temporary view") as store:
-                    store.spark.createDataFrame(rows).createOrReplaceTempView(view)
+                    _frame_of(store.spark, rows, topic).createOrReplaceTempView(view)
         return f"(select * from {view})"
+
+    def _note_steps(self, model: Mapping[str, Any], this: BaseRelation) -> None:
+        """From now on, what a model's connection writes to its table belongs to its run."""
+        handle, table = self.connections.get_thread_connection().handle, (schema_of(this), str(this.identifier))
+        if handle.steps is None or handle.steps.table != table:
+            user = _new_user(TableLayout.of(model).options)
+            handle.steps = ModelSteps(self.catalog, table, user, partial(self._consumed_by, str(model["unique_id"])))
+
+    def _identity_of_build(self, model: Mapping[str, Any], sql: str, options: Mapping[str, str]) -> CommitIdentity:
+        """The identity of a node's main text; statements that it ran before belong to the same one."""
+        steps = self.connections.get_thread_connection().handle.steps
+        if steps is not None:
+            return CommitIdentity(steps.build, 1)
+        return self._identities.identity(model, sql, options.get(CommitOptions.commit_user_prefix.key))
+
+    def _consumed_by(self, model: str) -> tuple[Consumed, ...]:
+        return (*self._model_changes.consumed_by(model), *self._model_topics.consumed_by(model))
 
     def _topic_at(self, source: BaseRelation, model: Mapping[str, Any]) -> KafkaTopic:
         """The topic that a source of a model is. Raises DbtRuntimeError."""
+        wanted = getattr(source, "source_id", None)
         for node in self._sources_of(model):
-            if (node.schema, node.identifier) == (source.schema, source.identifier):
+            if wanted is not None and node.unique_id == wanted:
                 return topic_of(node.to_dict(omit_none=True))
         raise DbtRuntimeError(
             f"`kafka_changes({source.render()})` in {model.get('unique_id')}: it is no source of the model. Write"
@@ -114,8 +156,16 @@ class ChangeMethods(SchemaMethods):
     def tablestore_rebuilds(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         """Whether an incremental model is built anew, because changes that it needs are lost.
 
-        Raises DbtRuntimeError where its config `on_expired` does not allow that.
+        Decided once in a dbt command: the model's query and the way in which it is built belong together, whatever
+        expires, or another run does, in between. Raises DbtRuntimeError where its config `on_expired` does not allow
+        it.
         """
+        run = (get_invocation_id(), str(model["unique_id"]), this.render())
+        if run not in self._rebuilds:
+            self._rebuilds[run] = self._must_rebuild(this, model)
+        return self._rebuilds[run]
+
+    def _must_rebuild(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         if self._was_materialized_view(this, model):
             return True
         if not CHANGES.search(str(model.get("raw_code", ""))):
@@ -160,6 +210,23 @@ class ChangeMethods(SchemaMethods):
         from dbt_common.events.functions import warn_or_error
 
         warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
+
+
+def _frame_of(spark: SparkSession, rows: pa.Table, topic: KafkaTopic) -> DataFrame:
+    """The rows of messages, with the types of the source's columns: Spark's own reading of Arrow moves times without a
+    zone that the session's zone skips, and knows neither TIME nor VARIANT."""
+    from tablestore_engine.schema.types.types import DataField, parse_type
+    from tablestore_engine.spark.read.lookup_rows import frame_of_fields
+
+    kind = DataField(len(topic.columns), ROW_KIND, parse_type("STRING"))
+    return frame_of_fields(spark, rows, (kind, *topic.fields()))
+
+
+def _new_user(options: Mapping[str, str]) -> str:
+    """A committing user that names the dbt command, so a command that is run again writes again."""
+    prefix = options.get(CommitOptions.commit_user_prefix.key)
+    user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
+    return f"{prefix}_{user}" if prefix else user
 
 
 def _refuse_windows(call: str, model: Mapping[str, Any]) -> None:

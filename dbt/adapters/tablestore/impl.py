@@ -65,6 +65,7 @@ class TableStoreAdapter(MacroMethods):
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
         self._identities = identities_of_command(config)
+        self._rebuilds: dict[tuple[str, str, str], bool] = {}
         self._schema_notes = {}
         self._changes: ModelChanges | None = None
         self._topics: ModelTopics | None = None

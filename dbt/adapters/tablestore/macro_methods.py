@@ -38,11 +38,9 @@ from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
-from dbt.adapters.tablestore.models.write_identities import WriteIdentities
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
@@ -66,8 +64,6 @@ class SeedLoad:
 
 class MacroMethods(ChangeMethods):
     """The part of the adapter that only this adapter's macros use."""
-
-    _identities: WriteIdentities
 
     # ------------------------------------------------------------------ incremental models
 
@@ -147,12 +143,12 @@ class MacroMethods(ChangeMethods):
         row counts.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
-        layout = TableLayout.of(model)
+        options = TableLayout.of(model).options
         intent = WriteIntent(
-            refuse_duplicates="sequence.field" not in layout.options,
+            refuse_duplicates="sequence.field" not in options,
             row_kinds=takes_row_kinds(config),
-            identity=self._identities.identity(model, sql, layout.options.get(CommitOptions.commit_user_prefix.key)),
-            consumed=(*self._model_changes.consumed_by(name), *self._model_topics.consumed_by(name)),
+            identity=self._identity_of_build(model, sql, options),
+            consumed=self._consumed_by(name),
             describe=partial(with_docs, model=model, changes=()),
         )
         try:
@@ -166,6 +162,8 @@ class MacroMethods(ChangeMethods):
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+        finally:
+            self.connections.get_thread_connection().handle.steps = None
 
     def _drop_views(self, views: Sequence[str]) -> None:
         if views:
@@ -272,7 +270,7 @@ class MacroMethods(ChangeMethods):
         step = view_step(schema, TableLayout.of(model), query, same_columns=True)
         if step.name == REPLACE:
             return step
-        found = [(one.name, one.dtype) for one in self.get_column_schema_from_query(query)]
+        found = [(one.name, stored_dtype(one.dtype)) for one in self.get_column_schema_from_query(query)]
         has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
         return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
 

@@ -26,21 +26,32 @@ def pick_small(
     target_file_size: int,
     min_file_num: int,
     *,
-    full: bool = False,
     target_row_num: int | None = None,
 ) -> list[DataFileMeta]:
     """The small files to rewrite, the smallest first; none if nothing is due.
 
     As many of the smallest ones as possible, at least `min_file_num`, such that the largest is not larger than the
-    others together. With `full` all small files, if there are at least two.
+    others together.
     """
-    chosen = (f for f in files if is_small(f, target_file_size, target_row_num))
-    small = sorted(chosen, key=lambda f: (f.file_size, f.file_name))
-    if full:
-        return small if len(small) > 1 else []
+    small = _smallest_first(files, target_file_size, target_row_num)
     due = size = 0
     for count, file in enumerate(small, 1):
         if count >= max(min_file_num, 2) and file.file_size <= size:
             due = count
         size += file.file_size
     return small[:due]
+
+
+def pick_all_small(
+    files: Iterable[DataFileMeta], target_file_size: int, target_row_num: int | None = None
+) -> list[DataFileMeta]:
+    """All small files, the smallest first, if there are at least two."""
+    small = _smallest_first(files, target_file_size, target_row_num)
+    return small if len(small) > 1 else []
+
+
+def _smallest_first(
+    files: Iterable[DataFileMeta], target_file_size: int, target_row_num: int | None
+) -> list[DataFileMeta]:
+    chosen = (f for f in files if is_small(f, target_file_size, target_row_num))
+    return sorted(chosen, key=lambda f: (f.file_size, f.file_name))

@@ -19,7 +19,7 @@ from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRu
 from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
-from tablestore_engine.schema.types.system import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import VALUE_KIND
 
 
 def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:

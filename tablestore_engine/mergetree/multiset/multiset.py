@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tablestore_engine.errors import NegativeCountError
-from tablestore_engine.mergetree.compaction.levels import sorted_runs
+from tablestore_engine.mergetree.compaction.levels import SortedRun, sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
@@ -45,7 +45,6 @@ def negative_count(row: Mapping[str, Any], count: int) -> NegativeCountError:
 def pick_multiset(
     files: Iterable[DataFileMeta],
     *,
-    full: bool,
     target_file_size: int,
     min_file_num: int,
     max_size_amplification_percent: int,
@@ -54,23 +53,27 @@ def pick_multiset(
 ) -> CompactionUnit | None:
     """The files to merge in one bucket that has retraction files; None when nothing is due.
 
-    `full` merges everything. So does a bucket with far more records than rows (option
-    `compaction.max-size-amplification-percent`) and a bucket that is smaller than a threshold, unless such a merge made
-    its files. Otherwise small files merge once there are enough of them. `drop_deletes` says that the result holds no
-    retraction, because no other file has rows that they refer to.
+    All files of a bucket merge if it has far more records than rows (option
+    `compaction.max-size-amplification-percent`) or is smaller than a threshold, unless such a merge made them.
+    Otherwise small files merge once there are enough of them.
     """
     found = list(files)
-    everything = full or (
-        not _is_merged(found)
-        and (_amplified(found, max_size_amplification_percent) or _is_small_bucket(found, total_size_threshold))
+    whole = not _is_merged(found) and (
+        _amplified(found, max_size_amplification_percent) or _is_small_bucket(found, total_size_threshold)
     )
-    if not everything:
+    if not whole:
         found = pick_small(found, target_file_size, min_file_num, target_row_num=target_row_num)
-    if not found:
-        return None
-    found.sort(key=lambda f: (f.creation_time_millis or 0, f.file_name))
-    runs = tuple(run for f in found for run in sorted_runs([f]))
-    return CompactionUnit(runs, output_level=0, drop_deletes=full)
+    return CompactionUnit(_oldest_first(found), output_level=0, drop_deletes=False) if found else None
+
+
+def pick_whole_multiset(files: Iterable[DataFileMeta]) -> CompactionUnit:
+    """All files of a bucket. The result holds no retraction, because no other file has rows that they refer to."""
+    return CompactionUnit(_oldest_first(files), output_level=0, drop_deletes=True)
+
+
+def _oldest_first(files: Iterable[DataFileMeta]) -> tuple[SortedRun, ...]:
+    ordered = sorted(files, key=lambda f: (f.creation_time_millis or 0, f.file_name))
+    return tuple(run for f in ordered for run in sorted_runs([f]))
 
 
 def _is_small_bucket(files: Sequence[DataFileMeta], threshold: int | None) -> bool:

@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_row
 from tablestore_engine.mergetree.multiset.multiset import negative_count
 from tablestore_engine.metadata.bucket_hash import row_hashes
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.schema.types.types import AtomicType, DataField
 
 PART_ROWS = 500_000

@@ -14,7 +14,7 @@ import zlib
 
 import numpy as np
 
-from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Cursor, Positions, read_bitmap
+from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Cursor, Positions, read_bitmap, write_bitmaps
 
 WORD_BITS = 6
 """A word says of 2 ** WORD_BITS neighbouring rows which are deleted."""
@@ -46,6 +46,14 @@ def deleted_positions(data: bytes) -> Positions:
         key = cursor.number(4)
         parts.append(read_bitmap(cursor) + (key << 32))
     return np.concatenate(parts) if parts else NO_POSITIONS
+
+
+def encode_positions(positions: Positions) -> bytes:
+    """The range of an index file, in the 32-bit form, that holds positions: at least one."""
+    begins = np.zeros(len(positions), np.bool_)
+    begins[0] = True
+    body = _MAGIC_32 + write_bitmaps(positions, begins)[0]
+    return len(body).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
 
 
 def words_of(positions: Positions) -> tuple[Positions, Positions]:

@@ -12,12 +12,12 @@ from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRow
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
-from tablestore_engine.schema.types.system import COUNT, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 

@@ -27,11 +27,11 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter, WriteTarget, write_target
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
@@ -19,13 +20,30 @@ _OF_BUCKETS = (HASH, DELETION_VECTORS)
 _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
 
 
+BucketId = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class BucketVectors:
+    """The deletion vectors of a bucket after a compaction, in one index file; None when no row is deleted.
+
+    It was computed from `files`, those above level 0, and from the vectors in `ranges`: names of a data file and an
+    index file, and where in it.
+    """
+
+    entry: IndexEntry | None
+    files: frozenset[str]
+    ranges: frozenset[tuple[str, str, int]]
+
+
 @dataclass(frozen=True)
 class IndexChange:
     """HASH index files of a write; each replaces the old one of its bucket.
 
     `read` holds, for each partition that was written, the names of the index files by which its rows found their
     buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys were assigned. `restores`,
-    for a commit that restores an old snapshot, are all HASH index files that exist afterwards, including `added`.
+    for a commit that restores an old snapshot, are all index files of buckets that exist afterwards, including `added`.
+    `vectors` are the deletion vectors of the buckets that a compaction changed.
     """
 
     added: tuple[IndexEntry, ...] = ()
@@ -33,6 +51,12 @@ class IndexChange:
     grew: frozenset[bytes] = frozenset()
     base_snapshot_id: int = 0
     restores: tuple[IndexEntry, ...] | None = None
+    vectors: Mapping[BucketId, BucketVectors] = field(default_factory=dict)
+
+    @property
+    def written(self) -> tuple[IndexEntry, ...]:
+        """The index files that the commit adds."""
+        return (*self.added, *(one.entry for one in self.vectors.values() if one.entry is not None))
 
 
 def names_by_partition(entries: Iterable[IndexEntry]) -> dict[bytes, frozenset[str]]:
@@ -50,20 +74,37 @@ def changed_partitions(before: Iterable[IndexEntry], change: IndexChange) -> fro
 
 
 def next_index(
-    before: Sequence[IndexEntry], added: Sequence[IndexEntry], cleared: Callable[[IndexEntry], bool]
+    before: Sequence[IndexEntry], change: IndexChange, cleared: Callable[[IndexEntry], bool]
 ) -> list[IndexEntry]:
     """The index files after a commit: without those of cleared buckets, and the new one of each written bucket."""
-    replaced = {e.bucket_id for e in added}
+    replaced = {(HASH, e.bucket_id) for e in change.added if e.index_type == HASH}
+    replaced |= {(DELETION_VECTORS, bucket_id) for bucket_id in change.vectors}
     kept = [
         e
         for e in before
-        if e.index_type not in _OF_BUCKETS or (not cleared(e) and (e.index_type != HASH or e.bucket_id not in replaced))
+        if e.index_type not in _OF_BUCKETS or not ((e.index_type, e.bucket_id) in replaced or cleared(e))
     ]
-    return [*kept, *added]
+    return [*kept, *change.written]
+
+
+def check_vectors(before: Iterable[IndexEntry], live: Iterable[ManifestEntry], change: IndexChange) -> None:
+    """Conflict when others changed the files above level 0, or their vectors, in a bucket whose keys were looked up."""
+    files: dict[BucketId, set[str]] = {}
+    for entry in live:
+        if entry.file.level > 0:
+            files.setdefault((entry.partition, entry.bucket), set()).add(entry.file.file_name)
+    ranges: dict[BucketId, set[tuple[str, str, int]]] = {}
+    for one in before:
+        if one.index_type == DELETION_VECTORS:
+            found = ranges.setdefault(one.bucket_id, set())
+            found.update((r["f0"], one.file_name, r["f1"]) for r in one.deletion_vectors or ())
+    for bucket_id, vectors in change.vectors.items():
+        if files.get(bucket_id, set()) != vectors.files or ranges.get(bucket_id, set()) != vectors.ranges:
+            raise ConflictError("Another compaction of the same bucket was committed first.")
 
 
 def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[IndexEntry]:
-    """The index files after a commit that restores an old snapshot: its HASH files, and the current ones of other
+    """The index files after a commit that restores an old snapshot: its own of buckets, and the current ones of other
     kinds.
 
     Raises:
@@ -71,12 +112,12 @@ def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[In
             expiration assumes that it is not needed any more.
     """
     assert change.restores is not None
-    there = {e.file_name for e in (*hash_entries(before), *change.added)}
+    there = {e.file_name for e in (*before, *change.added)}
     for entry in change.restores:
         if entry.file_name not in there:
             raise replaced_meanwhile(f"Index file {entry.file_name}")
     wanted = {e.file_name for e in change.restores}
-    kept = [e for e in before if e.index_type != HASH or e.file_name in wanted]
+    kept = [e for e in before if e.index_type not in _OF_BUCKETS or e.file_name in wanted]
     return [*kept, *change.added]
 
 

@@ -30,6 +30,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import (
     IndexChange,
+    check_vectors,
     next_index,
     restored_index,
 )
@@ -47,7 +48,7 @@ from tablestore_engine.operation.commit.conflicts import (
 )
 from tablestore_engine.operation.commit.consumed_positions import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
-from tablestore_engine.operation.commit.read_conflicts import check_index, check_overtaken, check_read
+from tablestore_engine.operation.commit.read_conflicts import check_index, check_merged, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.plan_scan import live_entries
@@ -151,7 +152,8 @@ class Committer:
         if change.guard is not None:
             change.guard()
         self._check_schema(latest, change, new_schema)
-        check_consumed(self.state.name, latest, change.consumed)
+        adds_rows = change.kind == "APPEND" and keeps_rows(self.state.schemas, latest, self.schema)
+        check_consumed(self.state.name, latest, change.consumed, adds_rows=adds_rows and not change.restarts)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         with made_changelog(change, latest, entries) as changelog:
@@ -260,11 +262,15 @@ class Committer:
         if change.base_snapshot_id is not None and latest is not None and self.schema.primary_keys:
             check_overtaken(self.state, change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
+        if change.index is not None and change.index.vectors:
+            check_vectors(index_entries(self.manifests, latest), live, change.index)
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)
             return entries_to_restore(live, change.restores, new_names)
         if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
             check_read(self.state, change, latest)
+        if change.read_snapshot is not None and self.schema.reads_files_alone:
+            check_merged(live, change)
         removed = list(change.removed)
         if change.replaces is not None:
             chosen = {e.identifier for e in removed}
@@ -286,13 +292,14 @@ class Committer:
         """The index manifest after a change: the previous one if the content is the same."""
         name = latest.index_manifest if latest else None
         index = change.index or IndexChange()
-        if not index.added and not index.restores and (name is None or change.kind != "OVERWRITE"):
+        changes_index = index.added or index.restores is not None or index.vectors
+        if not changes_index and (name is None or change.kind != "OVERWRITE"):
             return name
         before = index_entries(self.manifests, latest)
         if index.restores is not None:
             after = restored_index(before, index)
         else:
-            after = next_index(before, index.added, change.clears)
+            after = next_index(before, index, change.clears)
         if after == before:
             return name
         if not after:

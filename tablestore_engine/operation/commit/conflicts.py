@@ -87,7 +87,8 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
         _check_columns(new)
     if not schema.primary_keys:
         return new.added
-    if new.kind == "COMPACT" and not schema.keeps_deletes:
+    # With deletion vectors a delete hides nothing once its key was looked up, and later records win.
+    if new.kind == "COMPACT" and not (schema.keeps_deletes or schema.reads_files_alone):
         _check_deletes(schema, _not_above(rest, new.added), new)
     added = _lowered(schema, rest, new)
     if not schema.merge_engine.takes_late:
@@ -119,6 +120,8 @@ def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) 
     """The ADD entries; those of a bulk load at level 0 if their bucket is no longer empty."""
     upper = [e for e in new.added if e.file.level > 0]
     overlapping = _overlapping(schema, live, upper) if upper else []
+    if schema.reads_files_alone and new.kind != "COMPACT":
+        return _lowered_together(new, overlapping)
     if not overlapping:
         return new.added
     if new.kind == "COMPACT":
@@ -131,6 +134,17 @@ def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) 
     return tuple(
         replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e for e in new.added
     )
+
+
+def _lowered_together(new: NewFiles, overlapping: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
+    """The ADD entries of a write into a table with deletion vectors.
+
+    Readers take what is above level 0 as rows at once, and the rest after its compaction. So that they see all rows of
+    a write or none, and no deletes, they are all above level 0 or none.
+    """
+    if not overlapping and all(e.file.level > 0 and e.file.delete_row_count == 0 for e in new.added):
+        return new.added
+    return tuple(replace(e, file=replace(e.file, level=0)) for e in new.added)
 
 
 def _check_columns(new: NewFiles) -> None:

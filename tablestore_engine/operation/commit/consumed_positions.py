@@ -3,6 +3,9 @@
 A write that uses the changes of a source says up to which snapshot of the source it did so. That becomes visible with
 its rows, by the same commit, so each change is used once, whatever fails and however often the write is sent. Commits
 that use no changes carry the properties on: compactions, and changes of rows by hand. So do the batches of streams.
+
+Several writes to one table can count together (`operation.table_commands.unfinished`). Until the last of them, each
+snapshot of the table has the *unfinished mark* of their build.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ from tablestore_engine.storage.stores.schema_store import SchemaStore
 PREFIX = "tablestore.consumed."
 STREAM_PREFIX = "tablestore.stream."
 """Of the streaming queries that write to the table: how many batches of each are in it, however old its commit is."""
+
+UNFINISHED = "tablestore.unfinished"
+"""Of a table whose build consists of several writes, of which the last one is not committed: the build's name."""
 
 KAFKA = "kafka:"
 """Begins the name of a source that is no table but a topic."""
@@ -45,6 +51,9 @@ class Position:
         return f"{self.snapshot}/{self.mark}"
 
 
+NO_MARK = Position(0)
+
+
 @dataclass(frozen=True)
 class Consumed:
     """The changes of a source that a write uses: those after `before`, up to `after`.
@@ -53,6 +62,7 @@ class Consumed:
     `before` None: the write does not go on from an earlier one, it replaces what that had used; with `first`, no write
     may have used any.
     `streams`: the source is a streaming query, of which a position is the number of its batches.
+    `marks`: it is no source, but the unfinished mark of the table of this name; a write to any other table ignores it.
     """
 
     source: str
@@ -60,10 +70,13 @@ class Consumed:
     after: Position
     streams: bool = False
     first: bool = False
+    marks: bool = False
 
     @property
     def key(self) -> str:
         """The property that holds the position."""
+        if self.marks:
+            return UNFINISHED
         return (STREAM_PREFIX if self.streams else PREFIX) + folded(self.source)
 
 
@@ -87,21 +100,40 @@ def positions_of(snapshot: Snapshot | None) -> dict[str, Position]:
     return found
 
 
+def mark_of(snapshot: Snapshot | None) -> Position:
+    """The unfinished mark of a table; NO_MARK when its builds are finished."""
+    return Position.parse(carried(snapshot).get(UNFINISHED, "")) or NO_MARK
+
+
+def concerning(table: str, consumed: Iterable[Consumed]) -> tuple[Consumed, ...]:
+    """Those that a write to a table is about: not the marks of other tables."""
+    return tuple(one for one in consumed if not one.marks or one.source.lower() == table.lower())
+
+
 def batches_of(snapshot: Snapshot | None, query: str) -> int:
     """How many batches of a streaming query are in a table."""
     position = Position.parse(carried(snapshot).get(STREAM_PREFIX + query.lower(), ""))
     return position.snapshot if position else 0
 
 
-def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consumed]) -> None:
-    """Raise a ConsumedElsewhereError when another write used changes since this one read its sources."""
+def check_consumed(
+    table: str, latest: Snapshot | None, consumed: Sequence[Consumed], *, adds_rows: bool = False
+) -> None:
+    """Raise a ConsumedElsewhereError when another write used changes since this one read its sources.
+
+    adds_rows: the write keeps all rows of the table. Then one that does not go on from an earlier write (`before` None)
+        must be the first that uses the source: its rows would come a second time.
+    """
     now = positions_of(latest)
     for one in consumed:
         if one.streams:
             _check_batches(table, batches_of(latest, one.source), one)
             continue
+        if one.marks:
+            _check_mark(table, mark_of(latest), one)
+            continue
         found = now.get(folded(one.source))
-        if (one.before is not None or one.first) and found != one.before:
+        if (one.before is not None or one.first or adds_rows) and found != one.before:
             at = "none of them" if found is None else f"those up to its snapshot {found.snapshot}"
             after = f"snapshot {one.before.snapshot}" if one.before else "none"
             raise ConsumedElsewhereError(
@@ -120,6 +152,15 @@ def _check_batches(table: str, written: int, one: Consumed) -> None:
         )
 
 
+def _check_mark(table: str, found: Position, one: Consumed) -> None:
+    if one.before is not None and found != one.before:
+        raise ConsumedElsewhereError(
+            f"Table {table} was to be built by several writes, but meanwhile another run of its model began to write it"
+            " or undid them.",
+            hint="Run it again: what was written of this build is undone first.",
+        )
+
+
 def keeps_rows(schemas: SchemaStore, latest: Snapshot | None, schema: TableSchema) -> bool:
     """Whether a table still has its rows under the next schema; one that was replaced has columns with other ids."""
     if latest is None or schema.id <= latest.schema_id or not carried(latest):
@@ -133,10 +174,13 @@ def with_consumed(
 ) -> dict[str, str] | None:
     """The properties of the next snapshot. `before` is the one whose rows it keeps; None for a table that is new."""
     added = {one.key: str(one.after) for one in consumed}
-    return {**carried(before), **(given or {}), **added} or (None if given is None else {})
+    found = {**carried(before), **(given or {}), **added}
+    if found.get(UNFINISHED) == str(NO_MARK):
+        del found[UNFINISHED]
+    return found or (None if given is None else {})
 
 
 def carried(snapshot: Snapshot | None) -> dict[str, str]:
     """The properties by which a snapshot says what was consumed."""
     properties = (snapshot.properties if snapshot else None) or {}
-    return {key: text for key, text in properties.items() if key.startswith((PREFIX, STREAM_PREFIX))}
+    return {key: text for key, text in properties.items() if key.startswith((PREFIX, STREAM_PREFIX, UNFINISHED))}

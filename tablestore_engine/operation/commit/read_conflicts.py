@@ -44,6 +44,18 @@ def check_read(state: TableState, change: Change, latest: Snapshot) -> None:
                     )
 
 
+def check_merged(live: Sequence[ManifestEntry], change: Change) -> None:
+    """Conflict when rows at level 0 had to be read, which readers of a table with deletion vectors leave out."""
+    for entry in live:
+        if entry.file.level == 0 and (
+            change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets
+        ):
+            raise ConflictError(
+                "The table has rows that no compaction has merged yet, and that this statement could not read.",
+                hint="Compact the table, and run the statement again.",
+            )
+
+
 def check_overtaken(state: TableState, change: Change, latest: Snapshot) -> None:
     """See `Change.base_snapshot_id`."""
     assert change.base_snapshot_id is not None
@@ -55,7 +67,9 @@ def check_overtaken(state: TableState, change: Change, latest: Snapshot) -> None
         # A commit that replaces rows wins for keys of both writes, but would lose for keys that only this write
         # has.
         read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
-        if not read and (snapshot.commit_kind != "COMPACT" or state.schema.keeps_deletes):
+        # With deletion vectors the later commit wins, whatever its numbers are.
+        no_order = state.schema.keeps_deletes or state.schema.reads_files_alone
+        if not read and (snapshot.commit_kind != "COMPACT" or no_order):
             continue
         delta = [
             entry

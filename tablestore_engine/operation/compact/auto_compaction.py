@@ -16,16 +16,18 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStore
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
-from tablestore_engine.operation.compact.schedule import schedule_after_commit
+from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
-from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
-from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.compact.superseded import vectors_after
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets
+from tablestore_engine.operation.transaction.transaction import publish_change, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteResult
@@ -56,10 +58,12 @@ def compact_written(
     Raises:
         TableStoreError: see `run_and_commit`.
     """
+    whatever_size = execute_here if execute is execute_small else execute
     if not written:
         return None
+    if state.schema.reads_files_alone:
+        return merge_unread(state, whatever_size)
     options, now = state.options, now_millis()
-    whatever_size = execute_here if execute is execute_small else execute
     if options.compaction_schedule_enabled:
         schedule_after_commit(state, now)
     elif options.write_only:
@@ -73,6 +77,24 @@ def compact_written(
         _run(state, _due(state, stopped, unmerged=True), whatever_size)
     left = set(written) - stopped
     return None if options.compaction_schedule_enabled else _run(state, _due(state, left), execute)
+
+
+def merge_unread(state: TableState, execute: Execute = execute_here) -> Snapshot | None:
+    """Merge what is at level 0 of a table with deletion vectors: its readers leave that out. In other tables nothing.
+
+    Raises:
+        ConflictError: other compactions keep winning.
+        TableStoreError: see `run_and_commit`.
+    """
+    if not state.schema.reads_files_alone:
+        return None
+
+    def attempt() -> Snapshot | None:
+        if is_full_due(state):
+            return _run(state, _due(state, None, full=True), execute, {FULL: "true"})
+        return _run(state, _due(state, None), execute)
+
+    return with_retry(attempt)
 
 
 def _run(
@@ -116,8 +138,11 @@ def run_and_commit(
         TableStoreError: the error of a task or of the commit; other tasks may have been committed.
     """
     target = tasks[0].target
+    index = None
     try:
         entries = execute(tasks)
+        if target.schema.reads_files_alone:
+            index = vectors_after(tasks, entries)
     except TableStoreError:
         remove_files(target)
         if len(tasks) == 1:
@@ -133,8 +158,8 @@ def run_and_commit(
         tuple(e for e in entries if e.kind == FileKind.DELETE),
         "COMPACT",
     )
-    with removed_unless_committed(target, WriteResult(entries)):
-        return _commit_what_fits(state, target, done, properties)
+    with removed_unless_committed(target, WriteResult(entries, list(index.written) if index else [])):
+        return _commit_what_fits(state, target, done, index, properties)
 
 
 def _by_halves(
@@ -155,13 +180,19 @@ def _by_halves(
 
 
 def _commit_what_fits(
-    state: TableState, target: WriteTarget, done: NewFiles, properties: Mapping[str, str] | None
+    state: TableState,
+    target: WriteTarget,
+    done: NewFiles,
+    index: IndexChange | None,
+    properties: Mapping[str, str] | None,
 ) -> Snapshot:
     intent = WriteIntent(properties=properties, identity=new_identity(state.options, "compact"))
     while True:
         try:
-            return publish_change(state, Change("COMPACT", done.added, done.removed), intent).snapshot
+            return publish_change(state, Change("COMPACT", done.added, done.removed, index=index), intent).snapshot
         except ConflictError:
+            if index is not None:
+                raise  # more than files decides what fits; the caller begins again
             latest = state.snapshots.latest()
             left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)
             if not left.removed or len(left.removed) == len(done.removed):
@@ -193,7 +224,7 @@ def _due(
     if written is not None and not written:
         return []
     target = write_target(state)
-    buckets = plan_scan(state, state.snapshots.latest()).buckets
+    buckets = stored_buckets(state, state.snapshots.latest())
     chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
     tasks = plan_compaction(chosen, target, state.schemas, full=full, unmerged=unmerged)
     if not tasks:

@@ -12,12 +12,13 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
     pick,
     pick_full,
     pick_unmerged,
+    unit_of,
 )
-from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
-from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
+from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.stores.schema_store import SchemaStore
@@ -90,14 +91,16 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
         total_buckets=bucket.total_buckets,
         files=files,
         output_level=unit.output_level,
-        drop_deletes=unit.drop_deletes,
+        # The rows that a delete removes are marked in the other files, so nothing is left for it to hide.
+        drop_deletes=unit.drop_deletes or target.schema.reads_files_alone,
         rest=rest,
+        deletions=bucket.deletions,
     )
 
 
 def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
     """The other live files of a bucket that a task must know; see `CompactTask.rest`."""
-    if not schema.merge_engine.may_outgrow:
+    if not (schema.merge_engine.may_outgrow or schema.reads_files_alone):
         return ()
     chosen = {f.file_name for f in merged}
     return tuple(f for f in live if f.file_name not in chosen)
@@ -110,8 +113,13 @@ def _keyed_unit(
     options = universal_options(schema)
     # The trigger may have been lowered, and the number of levels with it: files stay where they are.
     options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
+    if full and bucket.deletions and runs:
+        return unit_of(runs, len(runs), options)
     if full:
         return pick_full(runs, options)
+    if schema.reads_files_alone:
+        # Readers leave level 0 out.
+        return pick(runs, options, now_millis) or pick_unmerged(runs, options, 1)
     least = 1 if schema.core_options.force_compact else 2
     return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
 
@@ -120,9 +128,10 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
     """Small files are rewritten together once there are enough of them."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
+        if full:
+            return pick_whole_multiset(bucket.files)
         return pick_multiset(
             bucket.files,
-            full=full,
             target_file_size=options.target_file_size,
             min_file_num=options.compaction_min_file_num,
             max_size_amplification_percent=options.max_size_amplification_percent,
@@ -130,10 +139,13 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             target_row_num=options.target_file_row_num,
         )
     enough = 2 if options.force_compact else options.compaction_min_file_num
-    limits = options.target_file_size, enough
-    chosen = pick_small(bucket.files, *limits, full=full, target_row_num=options.target_file_row_num)
-    if full and options.force_rewrite_all_files:
+    size, rows = options.target_file_size, options.target_file_row_num
+    if not full:
+        chosen = pick_small(bucket.files, size, enough, target_row_num=rows)
+    elif options.force_rewrite_all_files:
         chosen = list(bucket.files)
+    else:
+        chosen = pick_all_small(bucket.files, size, rows)
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))

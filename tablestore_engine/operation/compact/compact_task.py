@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.deletion_vectors import Deletions
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Files = tuple[DataFileMeta, ...]
@@ -18,7 +19,8 @@ class CompactTask:
     """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with.
 
     `rest` are the other files of the bucket, for sums that do not fit their column in part but do as a whole: then all
-    files are merged.
+    files are merged; and in tables with deletion vectors, where the old rows of merged keys are marked as deleted.
+    `deletions` are the deleted rows of the bucket so far.
     """
 
     target: WriteTarget
@@ -31,6 +33,7 @@ class CompactTask:
     output_level: int
     drop_deletes: bool
     rest: Files = ()
+    deletions: Deletions = field(default_factory=dict)
 
     def of_bucket(self) -> CompactTask:
         """The task that merges all files of the bucket, `rest` among them."""

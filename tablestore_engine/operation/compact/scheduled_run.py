@@ -44,11 +44,11 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity, new_identity
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
-from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
-from tablestore_engine.operation.history.orphans import files_of_write, named_files
+from tablestore_engine.operation.compact.schedule_compaction import KEPT_PLANS, tasks_of
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.history.orphan_files import files_of_write, named_files
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent

@@ -22,10 +22,10 @@ from tablestore_engine.metadata.bucket_hash import row_hashes
 from tablestore_engine.metadata.manifest_encoding.index_manifest import HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import FillRule, shares
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.entry_paths import EntryPaths
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.stores.hash_index_file import NO_HASHES, Hashes, contains, read_hashes, write_hashes

@@ -14,17 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
+from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions, encode_positions
 from tablestore_engine.metadata.bitmaps.roaring import Positions
-from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState
 
 _SIZE_AND_CHECKSUM = 8
+_FORMAT = b"\x01"  # the first byte of an index file: a permanent mark
 POSTPONED_BUCKET = -2
 """Bucket of rows that have none yet, and the value of the option `bucket` that says so."""
 
@@ -103,6 +105,31 @@ def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Po
                 one.path, f"a deletion vector has {len(positions)} rows, its manifest says {one.count}"
             )
         yield positions
+
+
+def write_vectors(
+    target: WriteTarget, bucket_id: tuple[bytes, int], name: str, vectors: Mapping[str, Positions]
+) -> IndexEntry:
+    """Write the index file of a bucket's deletion vectors, each of at least one position, by names of data files.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    parts, at, ranges = [_FORMAT], len(_FORMAT), []
+    for file_name, positions in vectors.items():
+        data = encode_positions(positions)
+        length = len(data) - _SIZE_AND_CHECKSUM
+        ranges.append({"f0": file_name, "f1": at, "f2": length, "_CARDINALITY": len(positions)})
+        parts.append(data)
+        at += len(data)
+    entry = IndexEntry(*bucket_id, DELETION_VECTORS, name, at, len(ranges), deletion_vectors=ranges)
+    target.io.write(index_path(target.paths, target.schema, entry), b"".join(parts))
+    return entry
+
+
+def indexed_ranges(deletions: Deletions) -> frozenset[tuple[str, str, int]]:
+    """The vectors of a bucket as `metadata` names them: data file, index file, and where in it."""
+    return frozenset((file, one.path.rpartition("/")[2], one.offset) for file, one in deletions.items())
 
 
 def positions_in(io: FileIO, deletions: Deletions, file_name: str) -> Positions | None:

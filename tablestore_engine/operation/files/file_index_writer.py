@@ -15,7 +15,7 @@ from tablestore_engine.metadata.file_index.bitmap_index import BitmapIndexBuilde
 from tablestore_engine.metadata.file_index.bloom_filter import BloomFilterBuilder
 from tablestore_engine.metadata.file_index.container import write_container
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_INDEX_SUFFIX
-from tablestore_engine.schema.table.file_indexes import BLOOM_FILTER, IndexedColumn, indexed_columns
+from tablestore_engine.schema.table.indexed_columns import BLOOM_FILTER, IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.types.system import KEY_PREFIX
+from tablestore_engine.schema.types.system_columns import KEY_PREFIX
 
 _DELTA = "DELTA_BINARY_PACKED"
 _SAMPLE_ROWS = 20_000

@@ -12,7 +12,7 @@ index need not contain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import (
@@ -22,23 +22,29 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
-from tablestore_engine.metadata.manifest_encoding.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
-from tablestore_engine.operation.commit.consumed_positions import carried
+from tablestore_engine.operation.commit.consumed_positions import Consumed, carried
 from tablestore_engine.operation.commit.replace_table import restarts
-from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.deletion_vectors import (
+    deletions_of,
+    read_positions_of,
+    visible_entries,
+    write_vectors,
+)
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
-from tablestore_engine.schema.alter.fields import retyped
+from tablestore_engine.schema.alter.edit_fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.stores.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
@@ -47,10 +53,11 @@ ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id o
 _CHUNK = 8 << 20
 
 
-def roll_back(state: TableState, to: Snapshot) -> Committed | None:
+def roll_back(state: TableState, to: Snapshot, consumed: tuple[Consumed, ...] = ()) -> Committed | None:
     """Restore the rows of a snapshot or tag. Returns the commit, None when the table has these rows already.
 
-    The columns are the current ones; if the table was replaced in between, those of the snapshot.
+    The columns are the current ones; if the table was replaced in between, those of the snapshot. `consumed` is what
+    the commit says besides.
 
     Raises:
         SnapshotNotFound: the snapshot expired meanwhile.
@@ -70,26 +77,31 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
         )
     try:
-        wanted = live_entries(state.manifests, to)
+        past = state.with_schema(state.schemas.load(to.schema_id))
+        wanted = visible_entries(live_entries(state.manifests, to), past.schema)
         live = [] if anew else live_entries(state.manifests, latest)
         alive = {entry.identifier for entry in live}
-        if schema is state.schema and {entry.identifier for entry in wanted} == alive:
+        same_rows = {entry.identifier for entry in wanted} == alive and _vectors(index) == _vectors(index_now)
+        if schema is state.schema and same_rows:
             return None
-        copies = _copies(target, [e for e in wanted if e.identifier not in alive])
+        replaced = [e for e in wanted if e.identifier not in alive]
+        copies = _copies(target, replaced)
         stays = [e for e in wanted if e.identifier in alive]
         there = set() if anew else {e.file_name for e in index_now}
+        names = {old.file.file_name: new.file.file_name for old, new in zip(replaced, copies, strict=True)}
+        vectors = _restored_vectors(target, past, to, names)
         change = Change(
             "OVERWRITE",
             tuple(copies),
             restarts=anew,
             restores=None if anew else (*stays, *copies),
-            index=_index_change(target, state.schemas.load(to.schema_id), hash_entries(index), there),
+            index=_index_change(target, past.schema, hash_entries(index), there, vectors),
         )
         identity = new_identity(schema.core_options, "rollback")
         return publish_change(
             state,
             change,
-            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity),
+            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity, consumed=consumed),
             schema,
         )
     except CommitOutcomeUnknownError:
@@ -159,11 +171,35 @@ def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
 
 def _of_others(index: Sequence[IndexEntry]) -> set[str]:
     """Index files of kinds that this engine does not write."""
-    return {e.file_name for e in index if e.index_type != HASH}
+    return {e.file_name for e in index if e.index_type not in (HASH, DELETION_VECTORS)}
 
 
-def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]) -> IndexChange:
-    """Index files as they were under a past schema: those that still exist, and copies of the others."""
+def _restored_vectors(
+    target: WriteTarget, state: TableState, to: Snapshot, names: Mapping[str, str]
+) -> tuple[IndexEntry, ...]:
+    """The deletion vectors of a snapshot, written anew; `names` are the new names of the files that are copies."""
+    written = []
+    for number, (bucket_id, deletions) in enumerate(deletions_of(state, to).items()):
+        found = zip(deletions, read_positions_of(target.io, deletions.values()), strict=True)
+        vectors = {names.get(name, name): positions for name, positions in found}
+        name = target.paths.new_index_file_name(target.write_id, f"v{number}")
+        written.append(write_vectors(target, bucket_id, name, vectors))
+    return tuple(written)
+
+
+def _vectors(index: Sequence[IndexEntry]) -> set[str]:
+    return {e.file_name for e in index if e.index_type == DELETION_VECTORS}
+
+
+def _index_change(
+    target: WriteTarget,
+    past: TableSchema,
+    wanted: Sequence[IndexEntry],
+    there: set[str],
+    vectors: tuple[IndexEntry, ...],
+) -> IndexChange:
+    """Index files as they were under a past schema: those that still exist, copies of the others, and deletion vectors
+    that were written anew."""
     stays = [e for e in wanted if e.file_name in there]
     copies = []
     for number, entry in enumerate(e for e in wanted if e.file_name not in there):
@@ -171,7 +207,7 @@ def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[Index
         copy = replace(entry, file_name=name, external_path=None)
         _copy(target, index_path(target.paths, past, entry), index_path(target.paths, target.schema, copy))
         copies.append(copy)
-    return IndexChange(tuple(copies), restores=(*stays, *copies))
+    return IndexChange((*copies, *vectors), restores=(*stays, *copies, *vectors))
 
 
 def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:

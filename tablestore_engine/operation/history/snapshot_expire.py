@@ -4,9 +4,9 @@ A snapshot is *superseded* when the next one is committed; until then readers st
 that time, and a reader has the whole time of `snapshot.time-retained` to finish.
 
 Snapshot files are removed first, oldest first, each in one step: if the process is killed, every remaining snapshot is
-complete, and unneeded files are orphans (`operation.history.orphans`). The files that only one snapshot names follow
-from the changes of the snapshots after it, so the cost depends on what expires, not on the size of the table. However
-many tags there are, only those of expired snapshots and one more are read.
+complete, and unneeded files are orphans (`operation.history.orphan_files`). The files that only one snapshot names
+follow from the changes of the snapshots after it, so the cost depends on what expires, not on the size of the table.
+However many tags there are, only those of expired snapshots and one more are read.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Invariant: a file that only a tag names is removed after the tag, never before. If a process is killed in between, every
 remaining tag is complete or dead (`operation.history.dead_tags`), and unneeded files are orphans
-(`operation.history.orphans`).
+(`operation.history.orphan_files`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tablestore_engine.errors import UserError
 from tablestore_engine.log.decode_changes import Decoded
 from tablestore_engine.operation.ingest.source import KafkaSource
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
-from tablestore_engine.schema.table.creation import Column, create_schema
+from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import clock

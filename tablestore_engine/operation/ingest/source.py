@@ -14,13 +14,15 @@ from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consume
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages hold changes in a format (`log.decode_changes.FORMATS`), and the id of its cluster."""
+    """A topic whose messages hold changes in a format (`log.decode_changes.FORMATS`), the id of its cluster, and its
+    own id: a topic that was deleted and made anew has another one."""
 
     topic: str
     servers: str
     format: str = "debezium-json"
     client: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
+    topic_id: str = ""
 
     @property
     def name(self) -> str:
@@ -41,18 +43,27 @@ def consumed_offsets(source: KafkaSource, latest: Snapshot | None) -> tuple[int,
 def offsets_of(source: KafkaSource, positions: Mapping[str, Position]) -> tuple[int, ...] | None:
     """The same, of the positions of a table's sources."""
     found = positions.get(source.name)
-    return None if found is None else tuple(int(one) for one in found.mark.split(",") if one)
+    return None if found is None else tuple(int(one) for one in found.mark.partition("@")[0].split(",") if one)
 
 
-def position_of(offsets: Sequence[int]) -> Position:
-    """Offsets as a position: their sum, which grows with each message, and each of them."""
-    return Position(sum(offsets), ",".join(map(str, offsets)))
+def why_another_topic(source: KafkaSource, positions: Mapping[str, Position]) -> str:
+    """Why offsets of a table are not those of this topic; empty when they are, or when no ids are known."""
+    found = positions.get(source.name)
+    before = found.mark.partition("@")[2] if found else ""
+    if not before or not source.topic_id or before == source.topic_id:
+        return ""
+    return f"it was deleted and made anew; the table took messages of the topic with the id {before}"
+
+
+def position_of(offsets: Sequence[int], topic_id: str = "") -> Position:
+    """Offsets as a position: their sum, which grows with each message, each of them, and the id of the topic."""
+    return Position(sum(offsets), ",".join(map(str, offsets)) + (f"@{topic_id}" if topic_id else ""))
 
 
 def consumed(source: KafkaSource, before: Sequence[int] | None, after: Sequence[int]) -> Consumed:
     """The record, in a write, of the messages that its rows come from."""
-    earlier = None if before is None else position_of(before)
-    return Consumed(source.name, earlier, position_of(after), first=before is None)
+    earlier = None if before is None else position_of(before, source.topic_id)
+    return Consumed(source.name, earlier, position_of(after, source.topic_id), first=before is None)
 
 
 def check_format(name: str, *, keyed: bool) -> None:
@@ -82,13 +93,17 @@ def first_to_take(
     """
     if before is None:
         return tuple(first if start == "earliest" else ends)
-    lost = why_messages_lost(before, first, ends)
-    if lost:
+    refuse_lost(source, why_messages_lost(before, first, ends))
+    return (*before, *first[len(before) :])
+
+
+def refuse_lost(source: KafkaSource, reason: str) -> None:
+    """Raise a LogError when there is a reason why messages cannot be taken."""
+    if reason:
         raise LogError(
-            f"Messages of topic '{source.topic}' cannot be taken: {lost}.",
+            f"Messages of topic '{source.topic}' cannot be taken: {reason}.",
             hint="Load the source anew into a new table; a longer retention keeps messages.",
         )
-    return (*before, *first[len(before) :])
 
 
 def why_messages_lost(before: Sequence[int], first: Sequence[int], ends: Sequence[int]) -> str:

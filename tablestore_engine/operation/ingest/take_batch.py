@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.log.decode_changes import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
-from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets
+from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets, topic_id_of
 from tablestore_engine.operation.ingest.dead_letters import Letter, letters_of
 from tablestore_engine.operation.ingest.source import KafkaSource, check_format, check_start
-from tablestore_engine.operation.ingest.sync import batches
+from tablestore_engine.operation.ingest.sync_topic import batches
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 
 AT_ONCE = 200_000
@@ -53,7 +53,7 @@ def topic_now(source: KafkaSource, start: str, *, keyed: bool) -> TopicNow:
     """
     check_format(source.format, keyed=keyed)
     check_start(start)
-    found = replace(source, cluster=cluster_of(source.log))
+    found = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
     ends = end_offsets(source.log, committed=True)
     return TopicNow(found, tuple(first_offsets(source.log)), tuple(ends))
 

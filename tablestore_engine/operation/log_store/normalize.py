@@ -1,7 +1,4 @@
-"""Upserts as complete changes: the row of a key before a change comes from the rows of the table, which are held.
-
-Invariant: `_held` has one row for each key, the newest.
-"""
+"""Upserts as complete changes: the row of a key before a change comes from the rows of the table, which are held."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
-from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids
+from tablestore_engine.mergetree.arrow_kernels.row_ids import first_rows, row_ids
+from tablestore_engine.operation.log_store.held_rows import HeldRows
 from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 
@@ -21,25 +19,29 @@ class Normalizer:
     """The rows of a table by key, and what the next upserts change in them."""
 
     def __init__(self, schema: TableSchema) -> None:
-        self._keys = schema.primary_keys
-        self._held = output_schema(schema, schema.field_names).empty_table()
+        self._names = schema.primary_keys
+        self._shape = output_schema(schema, schema.field_names)
+        self._held = HeldRows(self._shape, [schema.field(name) for name in self._names])
 
     def hold(self, rows: pa.RecordBatch) -> None:
         """Rows that are there already."""
-        self._held = pa.concat_tables([self._held, pa.Table.from_batches([rows]).cast(self._held.schema)])
+        self._held.put(pa.Table.from_batches([rows]).cast(self._shape))
 
     def normalized(
         self, rows: pa.RecordBatch, kinds: npt.NDArray[np.int8]
     ) -> tuple[pa.RecordBatch, npt.NDArray[np.int8]]:
         """Upserts and deletes, in order, as inserts, updates with both rows, and deletes with the removed row."""
         kept = kinds != _BEFORE
-        changes = pa.Table.from_batches([rows]).cast(self._held.schema).filter(pa.array(kept))
+        changes = pa.Table.from_batches([rows]).cast(self._shape).filter(pa.array(kept)).combine_chunks()
         kinds = kinds[kept]
-        both = pa.concat_tables([self._held, changes]).combine_chunks()
-        old, count = self._held.num_rows, both.num_rows
-        if count == old:
+        if not changes.num_rows:
             return rows.slice(0, 0), kinds
-        ids = row_ids([one_array(both.column(name)) for name in self._keys], count)
+        keys = changes.select(self._names)
+        ids = row_ids([one_array(keys.column(name)) for name in self._names], keys.num_rows)
+        held, owners = self._held.take(keys.take(first_rows(ids)))
+        old, count = held.num_rows, held.num_rows + changes.num_rows
+        both = pa.concat_tables([held, changes]).combine_chunks()
+        ids = np.concatenate([owners, ids])
         order = np.argsort(ids, kind="stable")
         removed = np.zeros(count, bool)
         removed[old:] = kinds == _DELETE
@@ -50,7 +52,7 @@ class Normalizer:
         before[(before >= 0) & removed[before]] = -1
         last = np.ones(count, bool)
         last[order[:-1][same]] = False
-        self._held = both.take(pa.array(np.flatnonzero(last & ~removed)))
+        self._held.put(both.take(pa.array(np.flatnonzero(last & ~removed))))
         return _changes(both, before[old:], np.arange(old, count), removed[old:])
 
 

@@ -100,19 +100,33 @@ def look_up(
     `positions_in` says at which positions of some rows, given with the sought columns, the wanted ones are.
     """
     file = PagedParquet(handle, _index(path, handle))
+    for positions, wanted in _wanted(file, sought, positions_in):
+        start = 0
+        for batch in file.read(wanted, columns).combine_chunks().to_batches():
+            yield positions[start : start + batch.num_rows], batch
+            start += batch.num_rows
+
+
+def find_positions(
+    handle: pa.NativeFile, path: str, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
+) -> Iterator[Longs]:
+    """The positions of the rows that `look_up` returns."""
+    file = PagedParquet(handle, _index(path, handle))
+    return (positions for positions, _ in _wanted(file, sought, positions_in))
+
+
+def _wanted(
+    file: PagedParquet, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
+) -> Iterator[tuple[Longs, Portion]]:
+    """The positions of wanted rows in a file, and the same rows by row groups."""
     begins = np.cumsum([0, *file.index.group_rows])
     for portion in _portions(file, sought):
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
         wanted = _at(portion, positions_in(compared))
-        if not wanted:
-            continue
-        positions = np.concatenate([begins[group] + rows for group, rows in wanted])
-        start = 0
-        for batch in file.read(wanted, columns).combine_chunks().to_batches():
-            yield positions[start : start + batch.num_rows], batch
-            start += batch.num_rows
+        if wanted:
+            yield np.concatenate([begins[group] + rows for group, rows in wanted]), wanted
 
 
 def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:

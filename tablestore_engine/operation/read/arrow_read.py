@@ -14,15 +14,15 @@ from tablestore_engine.mergetree.merge.merge_runs import SortColumn, merge_sorte
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches, read_rows_of_keys
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches, read_rows_of_keys
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 

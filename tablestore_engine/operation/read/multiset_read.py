@@ -10,7 +10,7 @@ import pyarrow as pa
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.mergetree.multiset.retractions import retractions_of
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.files.file_read import FileColumns
+from tablestore_engine.operation.files.data_file_reader import FileColumns
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.file_index_read import opened_index
 from tablestore_engine.operation.scan.stats_may_match import key_value
-from tablestore_engine.schema.table.file_indexes import BITMAP, BLOOM_FILTER
+from tablestore_engine.schema.table.indexed_columns import BITMAP, BLOOM_FILTER
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNull, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.file_skipping import hashed_as_today
 from tablestore_engine.operation.scan.scan_plan import BucketScan

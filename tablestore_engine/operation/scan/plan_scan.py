@@ -120,10 +120,29 @@ def readable_buckets(
     state: TableState, snapshot: Snapshot | None, entries: Sequence[ManifestEntry]
 ) -> list[BucketScan]:
     """The scans of some live files of a snapshot, which are whole buckets: without rows that are deleted."""
-    deletions, schema = deletions_of(state, snapshot), state.schema
+    return _with_deletions(state, snapshot, visible_entries(entries, state.schema))
+
+
+def stored_buckets(
+    state: TableState, snapshot: Snapshot | None, partition_filter: PartitionFilter | None = None
+) -> list[BucketScan]:
+    """All files of a snapshot, or those of some partitions, as a compaction takes them: also those that reads leave out
+    until it has merged them."""
+    if not state.schema.reads_files_alone:
+        return list(plan_scan(state, snapshot, partition_filter=partition_filter).buckets)
+    if snapshot is None:
+        return []
+    choice = None if partition_filter is None else PartitionChoice(state.schema, None, partition_filter)
+    entries = live_entries(state.manifests, snapshot, choice)
+    _refuse_formats(group_by_bucket(entries, state.schema))
+    return _with_deletions(state, snapshot, entries)
+
+
+def _with_deletions(state: TableState, snapshot: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[BucketScan]:
+    deletions = deletions_of(state, snapshot)
     return [
         replace(scan, deletions=deletions.get((scan.partition_row, scan.bucket), NO_DELETIONS)) if deletions else scan
-        for scan in group_by_bucket(visible_entries(entries, schema), schema)
+        for scan in group_by_bucket(entries, state.schema)
     ]
 
 

@@ -226,6 +226,8 @@ class StreamPlanner:
     def _has_changes(self, commit: Snapshot) -> bool:
         if self.source is ChangeSource.RECORDED:
             return commit.changelog_manifest_list is not None and commit.commit_kind != "OVERWRITE"
+        if self.state.schema.reads_files_alone:
+            return commit.commit_kind != "ANALYZE"  # rows can be read when a compaction has merged them
         return commit.commit_kind not in NO_ROWS
 
     def _commits(self, first: int, last: int) -> list[Snapshot]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TypeVar
 
-from tablestore_engine.errors import LogBehindError, TableStoreError
+from tablestore_engine.errors import ConflictError, ExecutionError, LogBehindError, TableStoreError
 from tablestore_engine.log.settings import has_log
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
@@ -63,8 +63,13 @@ def _publish(written: WrittenTable) -> None:
         publish_after_commit(written.state)
 
 
-def _compact(written: WrittenTable) -> None:
-    compact_written(written.state, written.buckets, written.execute)
+def _compact(written: WrittenTable) -> Snapshot | None:
+    try:
+        return compact_written(written.state, written.buckets, written.execute)
+    except ConflictError as error:
+        if written.state.schema.reads_files_alone:  # no silent try by the next commit: the rows cannot be read
+            raise ExecutionError(f"its rows can be read after the next compaction. {error}") from error
+        raise
 
 
 def _expire_partitions(written: WrittenTable) -> None:
@@ -132,7 +137,8 @@ FOLLOW_UPS = (
 
 
 def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
-    """Do what follows a commit, with the schema that came with it. Returns the snapshot of the commit.
+    """Do what follows a commit, with the schema that came with it. Returns the snapshot of the commit; of a table with
+    deletion vectors that of the compaction, the first one in which its rows can be read.
 
     Failures are warnings. A compaction is itself what follows a write, so nothing follows it.
 
@@ -148,14 +154,17 @@ def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
     name = done.state.name
     state = warned_of(f"The maintenance of table {name} after a write did not begin", lambda: _as_committed(done))
     if state is not None:
-        written, behind = WrittenTable(state, done.buckets, execute), None
+        written, behind, shown = WrittenTable(state, done.buckets, execute), None, done.snapshot
         for one in FOLLOW_UPS:
             try:
-                warned_of(one.failure.format(table=name), partial(one.step, written))
+                made = warned_of(one.failure.format(table=name), partial(one.step, written))
+                if isinstance(made, Snapshot) and state.schema.reads_files_alone:
+                    shown = made
             except LogBehindError as error:
                 behind = error
         if behind is not None:
             raise behind
+        return shown
     return done.snapshot
 
 

@@ -19,7 +19,7 @@ from tablestore_engine.operation.transaction.transaction import begin, publish, 
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.table_state import TableState

@@ -26,10 +26,11 @@ from tablestore_engine.operation.changelog.early_log import send_before_commit
 from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.commit.consumed_positions import concerning
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
 from tablestore_engine.operation.commit.replace_table import schema_publisher
-from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.bucket_index_change import index_change
@@ -118,7 +119,7 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         added=tuple(result.entries),
         index=index_change(job, result),
         changelog=changelog,
-        consumed=job.intent.consumed,
+        consumed=concerning(state.name, job.intent.consumed),
     )
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
@@ -130,7 +131,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         _remove_if_sent_before(state, job, result, snapshot)
     if changelog is None and result.changelog:
         remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite records no changes
-    added = result.entries if change.kind == "APPEND" else []
+    # The files of an overwrite are one run in each bucket, unless readers leave them out until they are merged.
+    added = result.entries if change.kind == "APPEND" or schema.reads_files_alone else []
     stored = replace(state, evolving=False) if state.evolving else state
     return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
 
@@ -156,7 +158,7 @@ def publish_change(
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
-    change = replace(change, consumed=intent.consumed)
+    change = replace(change, consumed=concerning(state.name, intent.consumed))
     return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 

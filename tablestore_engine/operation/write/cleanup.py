@@ -10,9 +10,9 @@ from tablestore_engine.errors import (
     TableStoreError,
 )
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_job import WriteResult
 
 

@@ -26,8 +26,8 @@ from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.bucket_index import Buckets, fill_rule, key_hashes
+from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
 from tablestore_engine.operation.write.cross_partition_routing import (
@@ -43,7 +43,7 @@ from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDIN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000

@@ -14,7 +14,7 @@ that (`unique_kinds`); of the rows of one key those are kept that the merge engi
 location of each key is looked up (`live_kinds`); and each `Part` takes some of the rows to buckets.
 
 Two executions follow these rules: `cross_partition_keys` in this process, for small writes, and
-`spark.write.cross_partition` by joins, for large ones.
+`spark.write.cross_partition_joins` by joins, for large ones.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ import pyarrow as pa
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
+from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 
 def records_input(job: WriteJob) -> bool:

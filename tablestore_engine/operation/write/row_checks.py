@@ -38,7 +38,7 @@ def check_unique(job: WriteJob, find_repeated: Callable[[], pa.Table]) -> None:
     """If the job refuses repeated keys, find rows that repeat one, and raise a DuplicateKeyError that names the first
     keys of these.
 
-    Such rows are found where rows are sorted (`write_table`), or routed (`cross_partition_keys`).
+    Such rows are found where rows are sorted (`write_task`), or routed (`cross_partition_keys`).
     """
     if not job.refuses_repeated:
         return

@@ -11,9 +11,10 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.bucket_index_commit import as_file
 from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buckets
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob
+from tablestore_engine.schema.table.vector_rules import check_vectors_written
 
 _clock_lock = threading.Lock()
 _last_number = 0
@@ -51,6 +52,7 @@ def new_job(
     """
     options = target.schema.core_options
     options.refuse_unsupported(for_write=True)
+    check_vectors_written(target.schema)
     goes = removes or (lambda entry: False)
     staying = [e for e in live if not goes(e)]
     schema = target.schema

@@ -20,7 +20,7 @@ class WriteIntent:
         row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
         properties: stored with the snapshot.
         identity: the committing user and identifier; None for an identity that no other commit has.
-        consumed: the changes of other tables that the rows were computed from.
+        consumed: the changes of other tables that the rows were computed from, and the mark of a build.
         describe: the comments of a new table, as changes of the schema that follows from its query.
     """
 
@@ -36,7 +36,7 @@ class WriteIntent:
         """Whether a write without any rows needs no commit. A write of a chosen identity is known by its commit; that
         of a stream by what it consumed."""
         known_again = self.identity is not None and self.identity.check_duplicate and not self.consumed
-        return self.properties is None and not known_again and all(one.streams for one in self.consumed)
+        return self.properties is None and not known_again and all(one.streams or one.marks for one in self.consumed)
 
     @property
     def buffers(self) -> bool:

@@ -101,11 +101,10 @@ class FileOptions:
         "deletion-vectors.enabled",
         BOOLEAN,
         False,
-        "Keep the positions of deleted rows as bitmaps in files of their own. Tables of other tools that do this are "
-        "read, but not written.",
+        "Keep the positions of deleted and replaced rows as bitmaps in files of their own, so that reads need not "
+        "merge; every write looks its keys up. For tables with a primary key and the merge engine `deduplicate`. Other "
+        "tables with it, which other tools make, are read.",
         immutable=True,
-        supported=False,
-        effect=Effect.WRITE,
     )
     deletion_vectors_merge_on_read = Option(
         "deletion-vectors.merge-on-read",

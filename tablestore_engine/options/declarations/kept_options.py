@@ -223,7 +223,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         text="chain-table.chain-partition-keys",
     ),
     *_group(
-        "Details of deletion vectors, which are read, but not written.",
+        "Details of deletion vectors.",
         boolean="deletion-vectors.modifiable",
         memory="deletion-vector.index-file.target-size",
     ),

@@ -11,12 +11,12 @@ from dataclasses import replace
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
-from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
-from tablestore_engine.schema.alter.option_changes import BUCKET_OPTIONS, check_bucket_options, check_mutable
+from tablestore_engine.schema.alter.edit_fields import ELEMENT, VALUE, Path
+from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_names, check_producer, check_values_of_levels
-from tablestore_engine.schema.table.file_indexes import indexed_columns
+from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
+from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.schema_changes import (
@@ -28,6 +28,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 
@@ -88,6 +89,8 @@ def apply_changes(
         options=draft.options, comment=comment, time_millis=time_millis, replaces=None, base=None,
     )  # fmt: skip
     changed = with_partition_keys(schema, changed, draft.partition_keys, has_data)
+    if new_options:
+        check_vectors_written(changed)
     return replace(with_primary_key(changed, key, 1, schema.id, time_millis), replaces=None) if key else changed
 
 

@@ -15,9 +15,9 @@ from typing import Final
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import find_option
 from tablestore_engine.options.option_type import COLUMNS
-from tablestore_engine.schema.table.file_indexes import split_name
+from tablestore_engine.schema.table.indexed_columns import split_name
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import OWN_PREFIX
+from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 
 Options = Mapping[str, str]
 

@@ -12,14 +12,14 @@ from itertools import count
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.alter import computed
+from tablestore_engine.schema.alter import computed_column_changes
 from tablestore_engine.schema.alter.column_options import (
     check_nested_drop,
     nested_renamed_in_options,
     renamed_in_options,
     without_columns,
 )
-from tablestore_engine.schema.alter.fields import (
+from tablestore_engine.schema.alter.edit_fields import (
     Fields,
     Path,
     added,
@@ -34,7 +34,7 @@ from tablestore_engine.schema.alter.fields import (
 )
 from tablestore_engine.schema.alter.matched_types import matched
 from tablestore_engine.schema.alter.partition_fields import changed_partition_keys
-from tablestore_engine.schema.alter.refusals import (
+from tablestore_engine.schema.alter.refused_changes import (
     check_left,
     check_new_field,
     check_not_computed_from,
@@ -106,7 +106,7 @@ class Draft:
         if change.if_not_exists and find_path(self.fields, path) is not None:
             return
         _check_not_in_key(self.fields, parent)
-        computed.check_not_computed(self.options, path)
+        computed_column_changes.check_not_computed(self.options, path)
         ids = count(self.highest_field_id + 1)
         number = next(ids)
         data_type = assign_field_ids(change.type, lambda: next(ids))
@@ -123,13 +123,13 @@ class Draft:
 
     @_change.register
     def _add_computed(self, change: AddComputedColumn) -> None:
-        self.options = computed.with_added(self.options, self.fields, change)
+        self.options = computed_column_changes.with_added(self.options, self.fields, change)
 
     @_change.register
     def _drop(self, change: DropColumn) -> None:
-        found = computed.computed_at(self.options, _path(change.name))
+        found = computed_column_changes.computed_at(self.options, _path(change.name))
         if found is not None:
-            self.options = computed.without(self.options, found)
+            self.options = computed_column_changes.without(self.options, found)
             return
         if change.if_exists and find_path(self.fields, change.name) is None:
             return
@@ -151,12 +151,12 @@ class Draft:
 
     @_change.register
     def _rename(self, change: RenameColumn) -> None:
-        found = computed.computed_at(self.options, _path(change.name))
+        found = computed_column_changes.computed_at(self.options, _path(change.name))
         if found is not None:
             check_sibling_name((found.name,), change.new, self.fields)
             if change.new.lower() != found.name.lower():
-                computed.check_not_computed(self.options, (change.new,))
-            self.options = computed.with_changed(self.options, replace(found, name=change.new))
+                computed_column_changes.check_not_computed(self.options, (change.new,))
+            self.options = computed_column_changes.with_changed(self.options, replace(found, name=change.new))
             return
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "renamed")
@@ -164,7 +164,7 @@ class Draft:
         _check_not_in_key(self.fields, path[:-1])
 
         if len(path) == 1:
-            computed.check_not_computed(self.options, (change.new,))
+            computed_column_changes.check_not_computed(self.options, (change.new,))
 
         def rename(siblings: Fields, at: int) -> Fields:
             check_sibling_name(path, change.new, (*siblings[:at], *siblings[at + 1 :]))
@@ -178,7 +178,7 @@ class Draft:
 
     @_change.register
     def _retype(self, change: RetypeColumn) -> None:
-        computed.check_not_computed(self.options, _path(change.name))
+        computed_column_changes.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         ids = count(self.highest_field_id + 1)
         _check_not_in_key(self.fields, path)
@@ -191,7 +191,7 @@ class Draft:
 
     @_change.register
     def _move(self, change: MoveColumn) -> None:
-        computed.check_not_computed(self.options, _path(change.name))
+        computed_column_changes.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         _check_not_in_key(self.fields, path[:-1])
 
@@ -207,7 +207,7 @@ class Draft:
 
     @_change.register
     def _set_nullability(self, change: SetNullability) -> None:
-        computed.check_not_computed(self.options, _path(change.name))
+        computed_column_changes.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         if change.nullable:
             check_nullability(self._schema, path)
@@ -217,9 +217,9 @@ class Draft:
 
     @_change.register
     def _comment(self, change: SetColumnComment) -> None:
-        found = computed.computed_at(self.options, _path(change.name))
+        found = computed_column_changes.computed_at(self.options, _path(change.name))
         if found is not None:
-            self.options = computed.with_changed(self.options, replace(found, comment=change.comment))
+            self.options = computed_column_changes.with_changed(self.options, replace(found, comment=change.comment))
             return
         path = require_path(self.fields, change.name)
 
@@ -230,7 +230,7 @@ class Draft:
 
     @_change.register
     def _default(self, change: SetColumnDefault) -> None:
-        computed.check_not_computed(self.options, _path(change.name))
+        computed_column_changes.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         if len(path) > 1:
             raise SchemaError(f"'{shown(path)}' is a part of a column, which has no default value of its own.")
@@ -245,7 +245,7 @@ class Draft:
         found = None
         if len(path) == 1 and change.after is not None:
             others = tuple(one for one in self.fields if one.name != path[0])
-            found = computed.stored_neighbour(self.options, others, change.after)
+            found = computed_column_changes.stored_neighbour(self.options, others, change.after)
         return (change.first, change.after) if found is None else found
 
     def _past_types(self, path: Path) -> list[DataType]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.alter.fields import position
+from tablestore_engine.schema.alter.edit_fields import position
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType, assign_field_ids
 
 NextId = Callable[[], int]

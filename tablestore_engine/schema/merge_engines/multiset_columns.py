@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
 

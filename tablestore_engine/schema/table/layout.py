@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 _BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field")

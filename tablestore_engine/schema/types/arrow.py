@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.types.system import (
+from tablestore_engine.schema.types.system_columns import (
     SEQUENCE_NUMBER,
     VALUE_KIND,
     element_field_id,

@@ -16,7 +16,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.schema.types.system import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import VALUE_KIND
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.merge_on_read import TableReader
 from tablestore_engine.spark.read.records_for_rewrite import RecordReader

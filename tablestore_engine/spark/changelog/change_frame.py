@@ -21,7 +21,7 @@ from tablestore_engine.operation.changelog.change_plan import (
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal

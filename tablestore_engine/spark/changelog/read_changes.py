@@ -29,7 +29,7 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.schema.types.system import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import VALUE_KIND
 from tablestore_engine.spark.changelog.change_frame import change_frame
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.read.merge_on_read import read_plan

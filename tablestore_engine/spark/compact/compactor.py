@@ -24,12 +24,13 @@ from tablestore_engine.operation.compact.auto_compaction import (
     run_and_commit,
     size_of,
 )
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.compact.rewrite_index import plan_rewrite, rewrite_index
+from tablestore_engine.operation.compact.rewrite_file_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.storage.clock import now_millis
@@ -59,8 +60,8 @@ def compact_table(
     skipped = set(skip)
     for attempt in range(_ATTEMPTS):
         target = table.write_target()
-        plan = table.scan(partition_filter=partition_filter)
-        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skipped]
+        stored = stored_buckets(table.state, table.latest_snapshot(), partition_filter)
+        buckets = [b for b in stored if (b.partition_row, b.bucket) not in skipped]
         tasks = plan_compaction(buckets, target, table.schemas, full=full)
         if not tasks:
             return done

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.table_commands.after_commit import follow
@@ -49,6 +50,7 @@ def rescale(
 
     def attempt() -> WriteOutcome:
         table = load()
+        merge_unread(table.state)
         wanted = table.options.bucket if number is None else number
         newest = table.schemas.list_ids()[-1]
         schema = with_buckets(table.schema, wanted, newest, now_millis())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule, is_wide
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
-from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.expressions.spark_types import to_spark_type

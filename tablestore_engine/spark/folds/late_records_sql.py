@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER
+from tablestore_engine.schema.types.system_columns import KEY_PREFIX, SEQUENCE_NUMBER
 from tablestore_engine.spark.expressions.format_braces import formatted
 
 _NUMBER = SEQUENCE_NUMBER.name

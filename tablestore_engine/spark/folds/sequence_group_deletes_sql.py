@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal
-from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.late_records_sql import sequence_sql
 

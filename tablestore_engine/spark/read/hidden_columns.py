@@ -17,7 +17,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.schema.types.system import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+from tablestore_engine.schema.types.system_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.table import Table

@@ -21,7 +21,7 @@ from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.queries.collect import collect_arrow
@@ -139,8 +139,13 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
     """Rows of a table as they are read."""
-    shape = to_spark_schema(schema.fields)
-    kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in schema.fields])
+    return typed(frame_of_fields(spark, rows, schema.fields), schema)
+
+
+def frame_of_fields(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
+    """Rows with the Spark types of fields, whatever Spark would make of their Arrow types."""
+    shape = to_spark_schema(fields)
+    kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
     cast = [rows.column(i).cast(kind, safe=False) for i, kind in enumerate(kinds.types)]
     given = pa.Table.from_arrays(cast, schema=kinds)
-    return typed(spark.createDataFrame(given if rows.num_rows else [], shape), schema)
+    return spark.createDataFrame(given if rows.num_rows else [], shape)

@@ -28,7 +28,7 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session

@@ -29,7 +29,7 @@ from tablestore_engine.operation.scan.discriminating_columns import discriminati
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with, values_of
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder

@@ -27,7 +27,7 @@ from tablestore_engine.mergetree.multiset.retractions import taken_from
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
 from tablestore_engine.operation.scan.multiset_file_overlap import Values, values_of
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import constant

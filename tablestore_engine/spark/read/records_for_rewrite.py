@@ -16,7 +16,7 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
-from tablestore_engine.schema.types.system import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.expressions.spark_types import to_spark_type

@@ -1,7 +1,8 @@
 """Scans without the rows that deletion vectors name, as SQL: no row crosses into Python.
 
-The vectors are broadcast as *words*, each 64 neighbouring rows of one file as the bits of a number: so many small sets
-cost little, and a row is looked up by its file and by the number of its word, which stay the same for 64 rows.
+A *word* is 64 neighbouring rows of one file as the bits of a number. A few files are scanned one by one: the words of
+each are an array, in which the row's own is found by its number, as fast as any column is read. Of many files the words
+that are not zero are broadcast, and rows joined with them by file and number of the word.
 """
 
 from __future__ import annotations
@@ -44,6 +45,22 @@ def without_deleted(
     on = f"r.{_FILE} = d.file AND shiftright(r.{_AT}, {WORD_BITS}) = d.word AND (d.bits & {bit}) != 0L"
     text = f"SELECT {hint}{names} FROM {{rows}} r LEFT ANTI JOIN {{words}} d ON {on}"
     return spark.sql(text, rows=rows, words=spark.createDataFrame(words))
+
+
+def without_positions(
+    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Positions, row_count: int
+) -> DataFrame:
+    """The same of a scan of one file, which has so many rows."""
+    numbers, bits = words_of(deleted)
+    words = np.zeros((row_count >> WORD_BITS) + 1, np.int64)
+    words[numbers] = bits
+    array = pa.ListArray.from_arrays(pa.array([0, len(words)], pa.int32()), pa.array(words))
+    rows = frame.selectExpr(*columns, f"_metadata.row_index AS {_AT}")
+    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[:-1])
+    word = f"get((SELECT words FROM {{words}}), cast(shiftright(r.{_AT}, {WORD_BITS}) AS int))"
+    bit = f"cast(r.{_AT} & {(1 << WORD_BITS) - 1}L AS int)"
+    text = f"SELECT {names} FROM {{rows}} r WHERE getbit({word}, {bit}) = 0"
+    return spark.sql(text, rows=rows, words=spark.createDataFrame(pa.table({"words": array})))
 
 
 def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:

@@ -23,13 +23,13 @@ from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
-from tablestore_engine.spark.scan.deletion_vectors import without_deleted
+from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_positions
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.table import Table
 
@@ -41,6 +41,8 @@ _METADATA = {
     POSITION_COLUMN: "_metadata.row_index",
     SIZE_COLUMN: "_metadata.file_size",
 }
+
+_SCANNED_APART = 16  # files with deleted rows, each of which costs a scan
 
 BucketFile = tuple[BucketScan, DataFileMeta]
 
@@ -169,9 +171,18 @@ class FileScans:
             name = quoted_name(field.name)
             selected.append(name if one.sql is None else f"{one.sql} as {name}")
         selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
-        if group.deletes and native:
+        if not (group.deletes and native):
+            return frame.selectExpr(*selected)
+        if len(files) > _SCANNED_APART:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
-        return frame.selectExpr(*selected)
+        found = zip(files, self._deleted(files), strict=True)
+        scans = (
+            without_positions(
+                self.spark, self._stored(group, [one], stored, native=True), selected, positions, one[1].row_count
+            )
+            for one, (_, positions) in found
+        )
+        return reduce(DataFrame.unionAll, scans)
 
     def _stored(
         self, group: _Group, files: list[BucketFile], fields: tuple[DataField, ...], *, native: bool

@@ -244,3 +244,29 @@ def announced(gateway: Gateway) -> Iterator[None]:
         yield
     finally:
         module["os"] = os
+
+
+def remember_classes(view: Any) -> None:
+    """Keep the JVM's answers about names of classes and static methods, for PySpark's ``SparkContext._jvm``.
+
+    py4j asks for them again at every use: a fifth of all round trips, of which each makes Java search the packages that
+    PySpark imports. They do not change while the JVM lives. Packages and values of fields are not kept.
+    """
+    from py4j.java_gateway import JavaClass, JavaMember, JVMView
+
+    class RememberingClass(JavaClass):  # type: ignore[misc]
+        def __getattr__(self, name: str) -> Any:
+            found = super().__getattr__(name)
+            if isinstance(found, JavaMember):
+                setattr(self, name, found)
+            return found
+
+    class RememberingView(JVMView):  # type: ignore[misc]
+        def __getattr__(self, name: str) -> Any:
+            found = super().__getattr__(name)
+            if isinstance(found, JavaClass):
+                found.__class__ = RememberingClass
+                setattr(self, name, found)
+            return found
+
+    view.__class__ = RememberingView

@@ -31,6 +31,7 @@ from tablestore_engine.spark.session.jvm import (
     announced,
     direct_command,
     import_what_statements_need,
+    remember_classes,
     start_jvm,
     submit_command,
 )
@@ -39,6 +40,7 @@ from tablestore_engine.spark.session.session_config import (
     DRIVER_MEMORY,
     ENGINE,
     JAVA_OPTIONS,
+    PAGE_SIZE,
     Machine,
     SessionConfig,
     java_options,
@@ -112,7 +114,9 @@ def _build(settings: Mapping[str, str], gateway: Gateway | None) -> SparkSession
     builder = SparkSession.builder.config(map=dict(settings))
     try:
         with announced(gateway) if gateway else contextlib.nullcontext():
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+        remember_classes(session.sparkContext._jvm)
+        return session
     except (PySparkException, OSError) as error:
         raise _start_failure(error, gateway) from error
     except Exception as error:
@@ -142,7 +146,8 @@ def _launch(
     java = find_java(environ, cache)
     log = None if config.log_to_terminal else session_cache.new_log_file(cache)
     user_options = shlex.split(settings.get(JAVA_OPTIONS, ""))
-    options = [*_log_options(cache, user_options), *_tuning(config, user_options, environ), *user_options]
+    tuning = _tuning(config, settings, user_options, environ)
+    options = [*_log_options(cache, user_options), *tuning, *user_options]
     commands = [
         submit_command(
             spark_home,
@@ -184,8 +189,15 @@ def _may_share(class_path: Sequence[str], options: Sequence[str], environ: Mappi
     )
 
 
-def _tuning(config: SessionConfig, user_options: Sequence[str], environ: Mapping[str, str]) -> tuple[str, ...]:
-    return java_options(user_options, environ, Machine.here()) if config.is_local else ()
+def _tuning(
+    config: SessionConfig, settings: Mapping[str, str], user_options: Sequence[str], environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    if not config.is_local:
+        return ()
+    # Each relation that is broadcast for a join has settings of its own, from Java's properties alone. Without this one
+    # each has a page of 64 MiB.
+    page = f"-D{PAGE_SIZE}={settings[PAGE_SIZE]}"
+    return (*java_options(user_options, environ, Machine.here()), page)
 
 
 def _log_options(cache: str | None, user_options: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ import importlib
 import sys
 
 # By name, because a session knows nothing of tables.
-_OF_WORKERS = ("pyarrow", "pandas", "tablestore_engine.operation.write.write_table")
+_OF_WORKERS = ("pyarrow", "pandas", "tablestore_engine.operation.write.write_task")
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.schema.types.system import OWN_PREFIX
+from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits

@@ -1,6 +1,6 @@
 """Writing a DataFrame into a table's files.
 
-Two ways, one writer (`operation.write.write_table`). A small result is collected as Arrow and written in this process:
+Two ways, one writer (`operation.write.write_task`). A small result is collected as Arrow and written in this process:
 one Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by
 Spark, which spills, and streamed through `mapInArrow` into files; a task returns the metadata of its files. The batches
 of a stream are not sorted by Spark, but in the write buffer of each task. Errors of the engine are returned as values,
@@ -25,7 +25,7 @@ from tablestore_engine.operation.formats.batch_size import fixed_width
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
+from tablestore_engine.operation.write.write_task import with_bucket, write_sorted, write_table
 from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
@@ -41,7 +41,7 @@ from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
-from tablestore_engine.spark.write.workers import start_workers
+from tablestore_engine.spark.write.start_workers import start_workers
 
 SMALL_ROWS = 200_000
 _SMALL_NARROW_ROWS = 500_000

@@ -32,7 +32,7 @@ from tablestore_engine.sql.statements import columns
 from tablestore_engine.sql.statements.columns import AlterColumns
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable
-from tablestore_engine.sql.tokens.default_text import default_text
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 

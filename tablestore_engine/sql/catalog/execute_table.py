@@ -12,7 +12,7 @@ from tablestore_engine.errors import OptionError, SqlError, TableNotFound, Table
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
-from tablestore_engine.schema.table.creation import check_names, create_schema, with_defaults
+from tablestore_engine.schema.table.create_schema import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import (
@@ -26,7 +26,7 @@ from tablestore_engine.sql.catalog.execute_context import (
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ResetSessionOption, SetSessionOption
-from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing
 from tablestore_engine.sql.statements.table import (
     CreateTable,
     CreateTableLike,
@@ -36,7 +36,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.tokens.default_text import default_text
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 _log = logging.getLogger(__name__)
@@ -47,12 +47,11 @@ _UNSET = "<undefined>"
 def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:
     """CREATE [OR REPLACE] TABLE with columns: an empty table."""
     database, name = context.identifier(statement.table)
-    if statement.if_not_exists and statement.replace:
-        raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
+    existing = statement.existing
     exists = context.catalog.table_exists(database, name)
-    if exists and statement.if_not_exists:
+    if exists and existing is Existing.KEPT:
         return done("CREATE TABLE")
-    if statement.must_exist and not exists:
+    if existing is Existing.REQUIRED and not exists:
         _missing(statement, context)
     check_names([one.name for one in statement.columns])
     schema = new_schema(
@@ -64,12 +63,12 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         context,
     )
     schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults_of(statement.columns))))
-    if exists and statement.replace:
+    if exists and existing.is_replaced:
         state = context.catalog.load_table(database, name).state
         with replaced_log(state, schema) as wanted:
             replace_empty(state, wanted)
         return done("REPLACE TABLE")
-    context.catalog.create_table(database, name, schema, statement.if_not_exists)
+    context.catalog.create_table(database, name, schema, existing is Existing.KEPT)
     return done("CREATE TABLE")
 
 
@@ -147,7 +146,8 @@ def new_schema(
 def create_table_like(statement: CreateTableLike, context: CatalogContext) -> StatementResult:
     """CREATE TABLE … LIKE: columns, keys, partitions, options and comments of a table; columns of a view."""
     database, name = context.identifier(statement.table)
-    if statement.if_not_exists and context.catalog.table_exists(database, name):
+    existing = statement.existing
+    if existing is Existing.KEPT and context.catalog.table_exists(database, name):
         return done("CREATE TABLE")
     if context.kind(statement.source) == "view":
         view = context.catalog.load_view(*context.identifier(statement.source))
@@ -166,7 +166,7 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
     )
     defaults = {one.name: one.default_value for one in source.fields}
     schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults)))
-    context.catalog.create_table(database, name, schema, statement.if_not_exists)
+    context.catalog.create_table(database, name, schema, existing is Existing.KEPT)
     return done("CREATE TABLE")
 
 

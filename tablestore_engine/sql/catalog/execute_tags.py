@@ -7,6 +7,7 @@ from tablestore_engine.operation.history.tags import replace_tag
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import Existing
 from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag, ShowTags
 
 
@@ -21,11 +22,11 @@ def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult
         retained = None if statement.retained is None else parse_duration(statement.retained)
     except ValueError as error:
         raise SqlError(f"A tag cannot be retained for {statement.retained}: {error}.") from None
-    there = statement.tag in table.tags.names()
-    if there and statement.if_not_exists:
+    existing, there = statement.existing, statement.tag in table.tags.names()
+    if there and existing is Existing.KEPT:
         return done("CREATE TAG")
-    if statement.replace and (there or statement.must_exist):
-        named = table.tags.load(statement.tag) if statement.must_exist else table.latest_snapshot()
+    if existing is Existing.REQUIRED or (existing is Existing.REPLACED and there):
+        named = table.tags.load(statement.tag) if existing is Existing.REQUIRED else table.latest_snapshot()
         snapshot = named if statement.snapshot_id is None else table.snapshot(statement.snapshot_id)
         assert snapshot is not None  # there is a tag, so there is a snapshot
         replace_tag(table.state, statement.tag, snapshot, table.tag_lifetime(retained))
@@ -33,7 +34,7 @@ def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult
     try:
         table.create_tag(statement.tag, statement.snapshot_id, retained)
     except TagAlreadyExists:
-        if not statement.if_not_exists:
+        if existing is not Existing.KEPT:
             raise
     return done("CREATE TAG")
 

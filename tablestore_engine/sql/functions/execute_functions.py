@@ -10,9 +10,9 @@ from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import check_python, is_session_function, made_here
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
-from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.statements.statement import Existing, TableName
 from tablestore_engine.sql.tokens.patterns import matching
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 
 def execute_create_function(statement: CreateFunction, context: RowContext) -> StatementResult:
@@ -20,15 +20,16 @@ def execute_create_function(statement: CreateFunction, context: RowContext) -> S
     database, name = context.identifier(statement.function)
     functions = context.catalog.functions
     exists = functions.exists(database, name)
-    if exists and statement.if_not_exists:
+    if exists and statement.existing is Existing.KEPT:
         return StatementResult("CREATE FUNCTION")
-    if exists and not statement.replace:
+    if exists and not statement.existing.is_replaced:
         raise functions.already_exists(database, name)
     function = statement.definition.named(database, name)
     if function.language == PYTHON:
         check_python(function)
     context.frames().check_function(function)
-    functions.create(database, name, function, replace=statement.replace, if_not_exists=statement.if_not_exists)
+    existing = statement.existing
+    functions.create(database, name, function, replace=existing.is_replaced, if_not_exists=existing is Existing.KEPT)
     return StatementResult("CREATE FUNCTION")
 
 

@@ -41,11 +41,11 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.statements.table import CacheTable, DropTable, RefreshTable, Truncate, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
-from tablestore_engine.sql.tokens.common_tables import skip_ctes
+from tablestore_engine.sql.tokens.common_table_expressions import skip_ctes
 from tablestore_engine.sql.tokens.cursor import Cursor, error_at, literal_text, properties
 from tablestore_engine.sql.tokens.lexer import END, Token, tokenize, top_level
 from tablestore_engine.sql.tokens.query_hints import refuse_unread
-from tablestore_engine.sql.tokens.scripts import TRANSACTION_WORDS, is_script, is_transaction, second_statement
+from tablestore_engine.sql.tokens.split_statements import TRANSACTION_WORDS, is_script, is_transaction, second_statement
 
 
 def parse(text: str) -> Statement:

@@ -15,7 +15,7 @@ from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.schema import AlterSchema
-from tablestore_engine.sql.statements.statement import PartitionSpec, Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, PartitionSpec, Statement, TableName
 from tablestore_engine.sql.statements.table import (
     AlterUnsupported,
     CommentOn,
@@ -88,7 +88,7 @@ def comment_on(cursor: Cursor) -> Statement | None:
 def _view(cursor: Cursor, view: TableName) -> Statement:
     if cursor.accept("AS") or cursor.sees_query():
         query = cursor.rest()
-        return CreateView(sql=cursor.text, view=view, query_sql=query, options={}, replace=True, must_exist=True)
+        return CreateView(sql=cursor.text, view=view, query_sql=query, options={}, existing=Existing.REQUIRED)
     if cursor.accept("RENAME", "TO"):
         return _renamed(cursor, view, is_view=True)
     about_properties = None if cursor.sees("SET", "COMMENT") else property_action(cursor)

@@ -11,7 +11,7 @@ from tablestore_engine.sql.parse import parse_foreign
 from tablestore_engine.sql.parse.parse_function import create_function
 from tablestore_engine.sql.parse.parse_table import create_table
 from tablestore_engine.sql.statements.schema import CreateSchema
-from tablestore_engine.sql.statements.statement import PassThrough, Statement
+from tablestore_engine.sql.statements.statement import Existing, PassThrough, Statement
 from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 
@@ -22,7 +22,8 @@ def create(cursor: Cursor) -> Statement | None:
     refreshed = cursor.accept("OR", "REFRESH")
     replace = not refreshed and cursor.accept("OR", "REPLACE")
     refuse_kept_up(cursor)
-    must_exist = not replace and cursor.accept("REPLACE")
+    existing = Existing.REPLACED if replace else Existing.REFUSED
+    bare = not replace and cursor.accept("REPLACE")
     if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
         cursor.refuse_unfinished()
         return _create_schema(cursor)
@@ -36,7 +37,7 @@ def create(cursor: Cursor) -> Statement | None:
                 kind=SqlError,
                 hint="Read files by parquet.`path`, or create a temporary view USING their format.",
             )
-        return create_table(cursor, replace=replace or must_exist, must_exist=must_exist)
+        return create_table(cursor, Existing.REQUIRED if bare else existing)
     if cursor.key == "INDEX":
         return parse_foreign.index(cursor, "CREATE INDEX")
     is_global = cursor.accept("GLOBAL")
@@ -46,12 +47,12 @@ def create(cursor: Cursor) -> Statement | None:
     if aggregate:
         cursor.i += 1
     if cursor.accept("FUNCTION"):
-        return create_function(cursor, temporary=temporary, or_replace=replace, aggregate=aggregate)
+        return create_function(cursor, existing, temporary=temporary, aggregate=aggregate)
     if cursor.accept("TABLE"):
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):
         cursor.refuse_unfinished()
-        return _create_view(cursor, replace, temporary or is_global)
+        return _create_view(cursor, existing, temporary or is_global)
     return None
 
 
@@ -93,8 +94,8 @@ def _create_schema(cursor: Cursor) -> Statement:
     )
 
 
-def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
-    if_not_exists = cursor.accept_if_not_exists()
+def _create_view(cursor: Cursor, verb: Existing, temporary: bool) -> Statement:
+    existing = cursor.accept_existing(verb)
     name = cursor.table_name("a view name")
     columns: list[tuple[str, str | None]] = []
     if cursor.accept("("):
@@ -132,8 +133,7 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
         columns=tuple(columns),
         comment=comment,
         options=options,
-        replace=replace,
-        if_not_exists=if_not_exists,
+        existing=existing,
         temporary=temporary,
         prefix=prefix,
     )

@@ -12,7 +12,7 @@ from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, FunctionD
 from tablestore_engine.sql.parse.parse_script import create_temporary_function
 from tablestore_engine.sql.parse.parse_table import column_type
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import END, STRING, behind_type_part
 
@@ -29,25 +29,21 @@ _PLAIN = (  # accepted characteristics that do not matter here
 _SCOPES = ("USER", "SYSTEM", "ALL")
 
 
-def create_function(cursor: Cursor, *, temporary: bool, or_replace: bool, aggregate: bool) -> Statement | None:
+def create_function(cursor: Cursor, verb: Existing, *, temporary: bool, aggregate: bool) -> Statement | None:
     """CREATE FUNCTION, starting after FUNCTION; None for a function that is Spark's."""
     if temporary:
         return create_temporary_function(cursor)
-    if_not_exists = cursor.accept_if_not_exists()
+    existing = cursor.accept_existing(verb)
     name = cursor.table_name("a function name")
     if cursor.key == "AS" and cursor.tokens[cursor.i + 1].kind == STRING and not cursor.at_end:
         return None  # the class of a function in Java
     cursor.refuse_unfinished()
-    if if_not_exists and or_replace:
-        raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
     definition = FunctionDefinition(_parameters(cursor), returns_sql=None, language="", body="", aggregate=aggregate)
     while not cursor.at_end:
         definition = _with_clause(cursor, definition)
     definition = replace(definition, language=definition.language or SQL)
     _check(cursor, name, definition)
-    return CreateFunction(
-        sql=cursor.text, function=name, definition=definition, replace=or_replace, if_not_exists=if_not_exists
-    )
+    return CreateFunction(sql=cursor.text, function=name, definition=definition, existing=existing)
 
 
 def _check(cursor: Cursor, name: TableName, definition: FunctionDefinition) -> None:

@@ -1,7 +1,7 @@
 """INSERT, and the parts of it that other statements share: PARTITION (…), options, WITH SCHEMA EVOLUTION.
 
-`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value stays
-as it is: only the schema says what it means.
+`with_sql` is the text of the common table expressions before a statement; see `common_table_expressions`. DEFAULT as a
+value stays as it is: only the schema says what it means.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tablestore_engine.sql.statements.statement import (
     Statement,
     TableName,
 )
-from tablestore_engine.sql.tokens.common_tables import inline_ctes, with_ctes
+from tablestore_engine.sql.tokens.common_table_expressions import inline_ctes, with_ctes
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import top_level
 from tablestore_engine.sql.tokens.query_hints import option_hint

@@ -1,7 +1,7 @@
 """MERGE, UPDATE and DELETE: their clauses, conditions and assignments.
 
-`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value stays
-as it is: only the schema says what it means.
+`with_sql` is the text of the common table expressions before a statement; see `common_table_expressions`. DEFAULT as a
+value stays as it is: only the schema says what it means.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse_insert import dynamic_options, schema_evolution
 from tablestore_engine.sql.statements.row import Delete, Merge, MergeClause, Update
 from tablestore_engine.sql.statements.statement import Assignment, Statement, TableName
-from tablestore_engine.sql.tokens.common_tables import inline_ctes
+from tablestore_engine.sql.tokens.common_table_expressions import inline_ctes
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, error_at
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
-from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
@@ -43,12 +43,12 @@ class _Head:
     options: dict[str, str] = field(default_factory=dict)
 
 
-def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statement:
+def create_table(cursor: Cursor, verb: Existing) -> Statement:
     """CREATE TABLE, starting after TABLE: with columns, AS a query, or LIKE a table."""
-    if_not_exists = cursor.accept_if_not_exists()
+    existing = cursor.accept_existing(verb)
     table = cursor.table_name()
     if cursor.accept("LIKE"):
-        return _create_like(cursor, table, if_not_exists)
+        return _create_like(cursor, table, existing)
     if cursor.key == "CLONE" or (cursor.key in ("SHALLOW", "DEEP") and cursor.key_at(1) == "CLONE"):
         raise cursor.error(
             "CREATE TABLE … CLONE is not supported",
@@ -68,9 +68,7 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         partition_by=head.partition_by,
         comment=head.comment,
         options=head.options,
-        if_not_exists=if_not_exists,
-        replace=replace,
-        must_exist=must_exist,
+        existing=existing,
     )
     explicit = cursor.accept("AS")
     if cursor.sees_query():
@@ -108,7 +106,7 @@ def _leads_to_query(cursor: Cursor) -> bool:
     return any(tokens[i].key in ("AS", "SELECT") for i in top_level(tokens, behind(tokens, cursor.i), last))
 
 
-def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> Statement:
+def _create_like(cursor: Cursor, table: TableName, existing: Existing) -> Statement:
     source = cursor.table_name()
     head = _Head()
     _clauses(cursor, head)
@@ -119,7 +117,7 @@ def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> State
         source=source,
         comment=head.comment,
         options=head.options,
-        if_not_exists=if_not_exists,
+        existing=existing,
     )
 
 

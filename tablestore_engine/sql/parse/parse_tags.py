@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import STRING
@@ -13,11 +13,11 @@ _UNITS = ("DAYS", "HOURS", "MINUTES", "DAY", "HOUR", "MINUTE")
 def alter_tag(cursor: Cursor, table: TableName) -> Statement | None:
     """The tag statements of ALTER TABLE; None for other statements."""
     if cursor.accept("CREATE", "TAG"):
-        return _create(cursor, table, if_not_exists=cursor.accept_if_not_exists())
+        return _create(cursor, table, cursor.accept_existing())
     if cursor.accept("CREATE", "OR", "REPLACE", "TAG"):
-        return _create(cursor, table, replace=True)
+        return _create(cursor, table, Existing.REPLACED)
     if cursor.accept("REPLACE", "TAG"):
-        return _create(cursor, table, replace=True, must_exist=True)
+        return _create(cursor, table, Existing.REQUIRED)
     if cursor.accept("DELETE", "TAG") or cursor.accept("DROP", "TAG"):
         if_exists = cursor.accept_if_exists()
         return DeleteTag(sql=cursor.text, table=table, tag=_name(cursor), if_exists=if_exists)
@@ -28,14 +28,7 @@ def alter_tag(cursor: Cursor, table: TableName) -> Statement | None:
     return None
 
 
-def _create(
-    cursor: Cursor,
-    table: TableName,
-    *,
-    if_not_exists: bool = False,
-    replace: bool = False,
-    must_exist: bool = False,
-) -> Statement:
+def _create(cursor: Cursor, table: TableName, existing: Existing) -> Statement:
     """``name [AS OF VERSION 3] [RETAIN 7 DAYS]``."""
     tag = _name(cursor)
     snapshot_id = _number(cursor, "the id of a snapshot") if cursor.accept("AS", "OF", "VERSION") else None
@@ -52,9 +45,7 @@ def _create(
         tag=tag,
         snapshot_id=snapshot_id,
         retained=retained,
-        if_not_exists=if_not_exists,
-        replace=replace,
-        must_exist=must_exist,
+        existing=existing,
     )
 
 

@@ -7,7 +7,7 @@ from tablestore_engine.spark.dml.rewrite import rescale
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -9,7 +9,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
+from tablestore_engine.operation.compact.schedule_compaction import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
@@ -17,7 +17,7 @@ from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDER
 from tablestore_engine.spark.queries.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

@@ -7,7 +7,7 @@ from tablestore_engine.schema.types.sql_literals import unquoted_name
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.sql.procedures.compaction_procedures import with_options
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, named_table, pattern, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablestore_engine.operation.table_commands.metadata_commands import merge_manifests, purge, remove_missing_files
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, flag
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

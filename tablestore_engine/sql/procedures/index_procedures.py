@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablestore_engine.spark.compact.compactor import rewrite_indexes
 from tablestore_engine.sql.procedures.compaction_procedures import where_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, text
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
 
@@ -33,7 +33,7 @@ def _sync(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     number of messages of a commit.
     """
     from tablestore_engine.operation.ingest.source import KafkaSource
-    from tablestore_engine.operation.ingest.sync import SyncRules, sync_from_kafka
+    from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
 
     source = KafkaSource(
         str(arguments["topic"]).strip(),

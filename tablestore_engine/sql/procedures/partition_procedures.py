@@ -18,7 +18,7 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -16,7 +16,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.tokens.cursor import Cursor
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 Arguments = Mapping[str, Any]

@@ -9,7 +9,7 @@ from tablestore_engine.operation.history.changelog_expire import expire_changelo
 from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention
 from tablestore_engine.sql.procedures.database_procedures import table_or_database
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 _ORPHAN_AGE = timedelta(days=1)

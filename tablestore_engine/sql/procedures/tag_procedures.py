@@ -9,7 +9,7 @@ from tablestore_engine.operation.history.tag_expire import expire_tags
 from tablestore_engine.operation.history.tags import replace_tag
 from tablestore_engine.sql.catalog.execute_context import utc
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, millis
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -26,8 +26,8 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
+from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.pushdown import table_predicates
-from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query_structure.query_structure import (
     DottedName,
     Relation,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tablestore_engine.schema.types.system import HIDDEN_COLUMNS
+from tablestore_engine.schema.types.system_columns import HIDDEN_COLUMNS
 from tablestore_engine.sql.query_structure.query_structure import Relation, Select, Structure
 from tablestore_engine.sql.tokens.lexer import Token, outside_queries, tokenize, top_level
 

@@ -29,7 +29,7 @@ from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with
-from tablestore_engine.sql.query.scan_options import time_travel_of
+from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.view_columns import references_of_view
 from tablestore_engine.sql.query_frames.called_functions import CalledFunctions
 from tablestore_engine.sql.query_frames.nesting import Nesting

@@ -18,7 +18,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changelog.read_changes import BETWEEN, BETWEEN_TIMES, READ_OPTIONS
 from tablestore_engine.spark.session.session_settings import settings_below
 from tablestore_engine.sql.query.bind import TableReference
-from tablestore_engine.sql.query.scan_options import time_travel_of
+from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Final
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
 from tablestore_engine.sql.query_structure.query_structure import Cte, DottedName, Query, Relation, Select, Span
+from tablestore_engine.sql.tokens.keyword_or_name import needs_operand
 from tablestore_engine.sql.tokens.lexer import BAD, END, WORD
-from tablestore_engine.sql.tokens.operands import needs_operand
 from tablestore_engine.sql.tokens.query_hints import names_in_hints
 
 Ctes = Mapping[str, Cte]

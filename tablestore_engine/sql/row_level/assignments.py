@@ -17,7 +17,7 @@ from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.tokens.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
 
 Path = tuple[str, ...]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
@@ -41,9 +42,9 @@ from tablestore_engine.sql.row_level.row_level_target import (
     unread_target_of,
 )
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.tokens.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
 from tablestore_engine.sql.write_statements.merge_schema import merged
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -52,6 +53,18 @@ if TYPE_CHECKING:
 _IN_TARGET = "__tablestore_in_target"
 _IN_SOURCE = "__tablestore_in_source"
 _NUMBER = "__tablestore_number"
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The scope of the expressions in clauses of one kind: the rows of the FROM clause `from_sql`, which has the
+    target, the source under its `alias`, or both."""
+
+    target: RowLevelTarget
+    source: DataFrame
+    alias: str
+    bound: Callable[[str], str]
+    from_sql: str
 
 
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
@@ -114,7 +127,7 @@ def _upsert(
     alias = quoted_name(statement.source_alias or SOURCE)
     from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {alias}"
     (insert,) = statement.not_matched
-    values = _clause_values(insert, target, alias, source, expressions_of(statement, target), from_sql)
+    values = _clause_values(insert, _Seen(target, source, alias, expressions_of(statement, target), from_sql))
     columns = [f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
     with aggregates_refused(frames, merge_expressions(statement)):
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
@@ -139,9 +152,10 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     alias = quoted_name(statement.source_alias or SOURCE)
     bound = expressions_of(statement, target)
 
-    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, seen_sql: str) -> ClauseScope:
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, from_sql: str) -> ClauseScope:
+        seen = _Seen(target, source, alias, bound, from_sql)
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
-        values = [_clause_values(c, target, alias, source, bound, seen_sql) for c in clauses]
+        values = [_clause_values(c, seen) for c in clauses]
         return ClauseScope(state, first, tuple(conditions), tuple(values))
 
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
@@ -187,31 +201,25 @@ def _join_kind(statement: Merge) -> str:
     return "LEFT OUTER" if statement.not_matched_by_source else "INNER"
 
 
-def _clause_values(
-    clause: MergeClause,
-    target: RowLevelTarget,
-    alias: str,
-    source: DataFrame,
-    bound: Callable[[str], str],
-    seen_sql: str,
-) -> dict[str, str]:
-    """SQL of every column's value under one clause, which sees the rows of the FROM clause `seen_sql`."""
+def _clause_values(clause: MergeClause, seen: _Seen) -> dict[str, str]:
+    """SQL of every column's value under one clause."""
+    target = seen.target
     schema = target.table.schema
     own = {n.lower(): f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in schema.field_names}
     if clause.action == "DELETE":
         return own
     if clause.action == "UPDATE":
-        return {**own, **_updated(clause, target, alias, source, bound, seen_sql)}
+        return {**own, **_updated(clause, seen)}
     if clause.star:
-        return {n.lower(): value for n, value in _star(target, alias, source, None).items()}
+        return {n.lower(): value for n, value in _star(seen, None).items()}
     columns = clause.columns or schema.field_names
     if len(columns) != len(clause.values_sql):
         raise SchemaError(
             f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
         )
     values = [(schema.field(c), v) for c, v in zip(columns, clause.values_sql, strict=True)]
-    values = [(f, default_sql(f) if is_default(v) else bound(v)) for f, v in values]
-    given = target.fitted({f.name.lower(): (f, v) for f, v in values}, seen_sql)
+    values = [(f, default_sql(f) if is_default(v) else seen.bound(v)) for f, v in values]
+    given = target.fitted({f.name.lower(): (f, v) for f, v in values}, seen.from_sql)
     for field in schema.fields:
         if field.name.lower() not in given:
             if field.default_value is None and not field.type.nullable:
@@ -220,19 +228,13 @@ def _clause_values(
     return given
 
 
-def _updated(
-    clause: MergeClause,
-    target: RowLevelTarget,
-    alias: str,
-    source: DataFrame,
-    bound: Callable[[str], str],
-    seen_sql: str,
-) -> dict[str, str]:
+def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
+    target = seen.target
     schema = target.table.schema
     if clause.star:
-        given = _star(target, alias, source, quoted_name(target.alias))
+        given = _star(seen, quoted_name(target.alias))
     else:
-        given = assigned_values(target, clause.assignments, bound, seen_sql)
+        given = assigned_values(target, clause.assignments, seen.bound, seen.from_sql)
     names = {n.lower(): schema.field(n).name for n in given}
     return {
         n.lower(): _same_key(target, names[n.lower()], v) if names[n.lower()] in schema.primary_keys else v
@@ -251,16 +253,17 @@ def _same_key(target: RowLevelTarget, name: str, value: str) -> str:
     return f"CASE WHEN {same} THEN {own} ELSE raise_error({literal(refused)}) END"
 
 
-def _star(target: RowLevelTarget, alias: str, source: DataFrame, kept: str | None) -> dict[str, str]:
+def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name.
 
     Where schemas evolve, a column that the source does not have keeps its value in the relation `kept`; without one, it
     gets its default.
     """
-    schema = target.table.schema
-    kinds = {f.name.lower(): f.dataType for f in source.schema.fields}
+    table = seen.target.table
+    schema = table.schema
+    kinds = {f.name.lower(): f.dataType for f in seen.source.schema.fields}
     missing = [n for n in schema.field_names if n.lower() not in kinds]
-    if missing and not (target.table.options.write_merge_schema or target.table.state.evolving):
+    if missing and not (table.options.write_merge_schema or table.state.evolving):
         raise SchemaError(
             f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
             hint="Name the columns in the clause instead.",
@@ -268,7 +271,7 @@ def _star(target: RowLevelTarget, alias: str, source: DataFrame, kept: str | Non
     own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(
-            by_name_sql(f"{alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name), f
+            by_name_sql(f"{seen.alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name), f
         )
         for f in schema.fields
         if f.name not in missing

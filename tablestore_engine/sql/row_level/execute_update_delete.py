@@ -19,7 +19,7 @@ from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

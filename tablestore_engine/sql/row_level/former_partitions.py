@@ -26,7 +26,7 @@ from tablestore_engine.sql.write_statements.execute_insert import (
     execute_truncate,
     written_values,
 )
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

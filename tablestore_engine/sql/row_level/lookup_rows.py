@@ -16,7 +16,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
-from tablestore_engine.sql.row_level.memberships import memberships
+from tablestore_engine.sql.row_level.in_subqueries import memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.tokens.lexer import tokenize
 

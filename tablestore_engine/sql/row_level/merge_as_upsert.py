@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tablestore_engine.sql.query.predicate_reader import conjuncts, read_column, read_equalities
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.tokens.default_text import is_default
+from tablestore_engine.sql.tokens.default_clause import is_default
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 Pairs = list[tuple[str, str]]

@@ -35,7 +35,7 @@ from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

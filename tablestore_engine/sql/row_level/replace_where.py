@@ -22,7 +22,7 @@ from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
 from tablestore_engine.sql.write_statements.execute_insert import query_of, static_columns
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

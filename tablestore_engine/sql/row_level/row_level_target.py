@@ -18,6 +18,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
@@ -222,6 +223,7 @@ def target_of(
     hidden: tuple[str, ...] = (),
 ) -> RowLevelTarget:
     """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
+    merge_unread(table.state)
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     name = alias or table.identifier[1]

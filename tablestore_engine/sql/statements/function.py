@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tablestore_engine.metadata.warehouse.function import FunctionDefinition
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +14,7 @@ class CreateFunction(Statement):
 
     function: TableName
     definition: FunctionDefinition
-    replace: bool = False
-    if_not_exists: bool = False
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)

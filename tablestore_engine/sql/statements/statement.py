@@ -11,8 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from tablestore_engine.schema.table.predicate import Constant
+
+
+class Existing(Enum):
+    """Treatment of an object of the same name by a statement that creates one."""
+
+    REFUSED = "CREATE"
+    KEPT = "CREATE IF NOT EXISTS"
+    REPLACED = "CREATE OR REPLACE"
+    REQUIRED = "REPLACE"
+    """The object is replaced, and there must be one."""
+
+    @property
+    def is_replaced(self) -> bool:
+        return self in (Existing.REPLACED, Existing.REQUIRED)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.sql.statements.statement import ColumnDefinition, PartitionSpec, Statement, TableName
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, PartitionSpec, Statement, TableName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +21,7 @@ class TableCreation(Statement):
     partition_by: tuple[str, ...] = ()
     comment: str | None = None
     options: Mapping[str, str]
-    if_not_exists: bool = False
-    replace: bool = False
-    must_exist: bool = False  # REPLACE TABLE without CREATE OR
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +45,7 @@ class CreateTableLike(Statement):
     source: TableName
     comment: str | None = None
     options: Mapping[str, str]
-    if_not_exists: bool = False
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)

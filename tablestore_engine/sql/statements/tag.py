@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 
 
 @dataclass(frozen=True, kw_only=True)
 class CreateTag(Statement):
-    """ALTER TABLE … CREATE TAG. ``replace`` changes the snapshot of an existing tag, ``must_exist`` (REPLACE TAG)
-    creates none; ``snapshot_id`` is None for the latest, ``retained`` a text such as ``7 days``."""
+    """ALTER TABLE … CREATE TAG and REPLACE TAG. An existing tag that is replaced gets another snapshot;
+    ``snapshot_id`` is None for the latest, ``retained`` a text such as ``7 days``."""
 
     table: TableName
     tag: str
     snapshot_id: int | None = None
     retained: str | None = None
-    if_not_exists: bool = False
-    replace: bool = False
-    must_exist: bool = False
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)

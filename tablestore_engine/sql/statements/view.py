@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 
 
 @dataclass(frozen=True, kw_only=True)
 class CreateView(Statement):
     """CREATE [OR REPLACE] [TEMPORARY] VIEW … AS. ``columns`` are (name, comment). For a temporary view,
-    Spark gets ``prefix + bound query``; ``must_exist`` is ALTER VIEW … AS."""
+    Spark gets ``prefix + bound query``. ALTER VIEW … AS requires an existing view."""
 
     view: TableName
     query_sql: str
     columns: tuple[tuple[str, str | None], ...] = ()
     comment: str | None = None
     options: Mapping[str, str]
-    replace: bool = False
-    if_not_exists: bool = False
+    existing: Existing = Existing.REFUSED
     temporary: bool = False
-    must_exist: bool = False
     prefix: str = ""
 
 

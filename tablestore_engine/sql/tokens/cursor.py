@@ -10,9 +10,9 @@ import re
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.statements.statement import Existing, TableName
+from tablestore_engine.sql.tokens.keyword_or_name import needs_operand
 from tablestore_engine.sql.tokens.lexer import BAD, END, NUMBER, STRING, Token, behind, comments, position_of, tokenize
-from tablestore_engine.sql.tokens.operands import needs_operand
 
 NO_CATALOG: Final = "none"  # the text of `{{ this.database }}` when a relation has no database
 OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")
@@ -96,6 +96,14 @@ class Cursor:
 
     def accept_if_not_exists(self) -> bool:
         return self.accept("IF", "NOT", "EXISTS")
+
+    def accept_existing(self, verb: Existing = Existing.REFUSED) -> Existing:
+        """Treatment of an existing object: as the verb says, unless IF NOT EXISTS comes next."""
+        if not self.accept_if_not_exists():
+            return verb
+        if verb.is_replaced:
+            raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
+        return Existing.KEPT
 
     def name(self, what: str = "a name") -> str:
         """One identifier."""

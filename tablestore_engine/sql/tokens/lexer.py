@@ -4,11 +4,11 @@ A *token* is a word, a backquoted name, a string, a number or a symbol, with its
 the text; comments and hints are skipped. Invariant: ``text[token.start:token.end]`` is exactly what the
 user wrote, so an edit can replace one token and leave every other character alone.
 
-A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
-partner. ``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts
-brackets (`scripts` counts blocks BEGIN … END: that a word opens one depends on the statement before it). The angle
-brackets of types have no partners, because ``<`` may be an operator: ``behind_type_part`` steps
-over them where the text is a type.
+A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its partner.
+``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts brackets
+(`split_statements` counts blocks BEGIN … END: that a word opens one depends on the statement before it). The angle
+brackets of types have no partners, because ``<`` may be an operator: ``behind_type_part`` steps over them where the
+text is a type.
 
 The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not

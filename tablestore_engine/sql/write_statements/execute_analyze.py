@@ -18,7 +18,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.layout import AnalyzeTable
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 

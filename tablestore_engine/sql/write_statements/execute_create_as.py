@@ -25,7 +25,7 @@ from tablestore_engine.operation.commit.replace_table import everything, next_sc
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import Column, create_schema
+from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.dml.insert_overwrite import (
@@ -37,7 +37,7 @@ from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing
 from tablestore_engine.sql.statements.table import CreateTableAs
 from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.table import Table
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 BYTES_PER_BUCKET = 128 << 20
 MAX_DEFAULT_BUCKETS = 64
@@ -55,14 +55,14 @@ MAX_DEFAULT_BUCKETS = 64
 def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
     """CREATE [OR REPLACE] TABLE … AS: atomic: readers never see a partial table."""
     database, name = context.identifier(statement.table)
-    kind = context.catalog.object_kind(database, name)
+    kind, existing = context.catalog.object_kind(database, name), statement.existing
     if kind == "view":
         raise TableAlreadyExists(f"'{database}.{name}' is a view.", hint="Drop the view first.")
-    if kind == "table" and not statement.replace:
-        if statement.if_not_exists:
+    if kind == "table" and not existing.is_replaced:
+        if existing is Existing.KEPT:
             return StatementResult("CREATE TABLE", 0)
         raise TableAlreadyExists(f"Table '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE TABLE.")
-    if kind is None and statement.must_exist:
+    if kind is None and existing is Existing.REQUIRED:
         raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
     frames = context.frames()
     frame = _renamed(statement, frames.query(statement.query_sql))
@@ -75,9 +75,9 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
         created = _create(context, database, name, schema, rows)
         if created is not None:
             return created
-        if statement.if_not_exists:
+        if existing is Existing.KEPT:
             return StatementResult("CREATE TABLE", 0)
-        if not statement.replace:
+        if not existing.is_replaced:
             raise TableAlreadyExists(
                 f"Table '{database}.{name}' was created by another process meanwhile.",
                 hint="Use CREATE OR REPLACE TABLE.",

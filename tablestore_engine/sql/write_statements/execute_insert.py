@@ -38,10 +38,10 @@ from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOv
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.tokens.constants import constant_at
-from tablestore_engine.sql.tokens.default_text import with_default_values
+from tablestore_engine.sql.tokens.default_clause import with_default_values
 from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

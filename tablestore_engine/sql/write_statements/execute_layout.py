@@ -7,7 +7,7 @@ from tablestore_engine.sql.catalog.partition_spec import clause_values, partitio
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable
 from tablestore_engine.sql.write_statements.execute_create_as import BYTES_PER_BUCKET, MAX_DEFAULT_BUCKETS
-from tablestore_engine.sql.write_statements.row_context import RowContext, result_of
+from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 
 def execute_cluster(statement: ClusterTable, context: RowContext) -> StatementResult:

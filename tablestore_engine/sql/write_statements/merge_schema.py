@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.alter.merging import Column, merging_changes
+from tablestore_engine.schema.alter.merge_schema import Column, merging_changes
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.spark_types import columns_of

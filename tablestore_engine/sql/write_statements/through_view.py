@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ReadOnlyError, SqlError
 from tablestore_engine.spark.queries.temp_views import definition_of, ends_with_session, is_temporary
-from tablestore_engine.sql.query.plain_selection import plain_selection
+from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.write_statements.row_context import RowContext
+from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 

@@ -12,11 +12,11 @@ from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type

@@ -22,7 +22,7 @@ from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.storage.clock import now_millis
 

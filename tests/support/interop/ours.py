@@ -13,13 +13,16 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
+from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.scheduled_run import execute_here
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -106,7 +109,10 @@ class OurTable:
     def compact(self, *, full: bool) -> Snapshot | None:
         """Compact every bucket that needs it."""
         table = self.table
-        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
+        stored = stored_buckets(table.state, table.latest_snapshot())
+        tasks = plan_compaction(stored, table.write_target(), table.schemas, full=full)
+        if table.schema.reads_files_alone:
+            return run_and_commit(table.state, tasks, execute_here) if tasks else None
         entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
         if not entries:
             return None
@@ -135,7 +141,8 @@ class OurTable:
             kinds = pa.array([DELETE_KIND] * rows.num_rows, pa.int8())
             rows = rows.append_column(ROW_KIND_COLUMN, kinds)
         result = write_table(job, rows)
-        return publish(table.state, job, result, Change(kind, replaces=replaces)).snapshot
+        snapshot = publish(table.state, job, result, Change(kind, replaces=replaces)).snapshot
+        return merge_unread(table.state) or snapshot
 
 
 def new_identity() -> CommitIdentity:

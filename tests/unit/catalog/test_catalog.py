@@ -27,7 +27,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO

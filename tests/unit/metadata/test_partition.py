@@ -19,7 +19,7 @@ from tablestore_engine.metadata.partition import (
     unescape,
     value_from_text,
 )
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 
 UTC = timezone.utc

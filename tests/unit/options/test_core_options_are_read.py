@@ -10,7 +10,7 @@ import pytest
 from support.repository import ROOT
 
 from tablestore_engine.options import DECLARED, OPTIONS, CoreOptions
-from tablestore_engine.options.lookup import Declarations
+from tablestore_engine.options.all_options import Declarations
 from tablestore_engine.options.option_type import (
     BOOLEAN,
     BY_LEVEL,

@@ -32,7 +32,7 @@ from support.tables import (
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.partition_expire import expire_when_due

@@ -232,7 +232,7 @@ def test_no_option_of_paimon_is_missing():
 @pytest.mark.parametrize(
     "mapping",
     [
-        {"deletion-vectors.enabled": "true"},
+        {"deletion-vectors.bitmap64": "true"},
         {"row-tracking.enabled": "true"},
         {"partial-update.unknown": "a"},
         {"bucket": "-2"},
@@ -294,7 +294,7 @@ FOREIGN = {
     "merge-engine": "aggregation",
     "from.the.future": "1",
     "bucket": "-1",
-    "deletion-vectors.enabled": "odd",
+    "deletion-vectors.bitmap64": "odd",
 }
 
 

@@ -131,3 +131,10 @@ def test_paths_named_in_the_architecture_exist():
     for path in found:
         inside = path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
         assert os.path.exists(os.path.join(ROOT, inside)), path
+
+
+def test_benchmarks_above_their_bar_are_marked():
+    measured = re.findall(r"\| ([0-9.]+) \| ≤ ([0-9.]+)(.*) \|$", text_of("docs/benchmarks.md"), re.MULTILINE)
+    assert len(measured) > 20
+    for ratio, bar, mark in measured:
+        assert mark == (" **missed**" if float(ratio) > float(bar) else "")

@@ -10,6 +10,7 @@ import pytest
 from support.repository import ROOT
 
 TESTS = ROOT / "tests"
+MOST_LINES = 400
 MIRRORS = ("unit", "spark")
 """Folders of tests in the shape of the house; the adapter's rooms are under `adapter`."""
 OF_THE_REPOSITORY = "repository"
@@ -75,6 +76,11 @@ def test_a_room_without_tests_decides_nothing(room):
     branches = [node for tree in trees for node in ast.walk(tree) if isinstance(node, (ast.If, ast.Match, ast.While))]
     assert trees
     assert len(branches) <= 3
+
+
+def test_files_are_small():
+    lines = {_relative(file): len(file.read_text(encoding="utf-8").splitlines()) for file in TESTS.rglob("*.py")}
+    assert not {name: number for name, number in lines.items() if number > MOST_LINES}
 
 
 def test_names_of_tests_are_statements():

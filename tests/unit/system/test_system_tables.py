@@ -7,7 +7,7 @@ from support.tables import compact, make_table, partitioned_table, row, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SqlError, TableNotFound
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.system.system_tables import DATA_TABLES, SNAPSHOT_TABLES, SYSTEM_TABLES, columns_of, system_rows

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tablestore_engine.operation.ingest.source import KafkaSource
+    from tablestore_engine.schema.types.types import DataField
 
 META = "kafka"
 _KNOWN = ("servers", "topic", "format", "key", "start", "dead_letters", "max_messages", "client")
@@ -59,17 +60,25 @@ class KafkaTopic:
 
         return KafkaSource(self.topic, self.servers, self.format, dict(self.client))
 
+    def fields(self) -> tuple[DataField, ...]:
+        """The columns with the types that a table would have. Raises DbtRuntimeError for a type that is unknown."""
+        from tablestore_engine.schema.types.types import DataField
+        from tablestore_engine.sql.types.types import parse_sql_type
+
+        try:
+            types = [parse_sql_type(kind, name) for name, kind in self.columns]
+        except TableStoreError as error:
+            raise DbtRuntimeError(f"Source {self.name}: {error}") from None
+        names = [name for name, _ in self.columns]
+        return tuple(DataField(i, name, kind) for i, (name, kind) in enumerate(zip(names, types, strict=True)))
+
     def arrow_schema(self) -> pa.Schema:
         """The columns as Arrow types. Raises DbtRuntimeError for a type that is unknown."""
         import pyarrow as pa
 
         from tablestore_engine.schema.types.arrow import to_arrow_type
-        from tablestore_engine.sql.types.types import parse_sql_type
 
-        try:
-            return pa.schema([(name, to_arrow_type(parse_sql_type(kind, name))) for name, kind in self.columns])
-        except TableStoreError as error:
-            raise DbtRuntimeError(f"Source {self.name}: {error}") from None
+        return pa.schema([(one.name, to_arrow_type(one.type)) for one in self.fields()])
 
 
 def has_topic(node: Mapping[str, Any]) -> bool:

@@ -22,10 +22,11 @@ from dbt.adapters.tablestore.connection.errors import SparkEndedError, Statement
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.sql.tokens.scripts import split
+from tablestore_engine.sql.tokens.split_statements import split
 
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.connection.environment import Environment, Lease
+    from dbt.adapters.tablestore.connection.model_steps import ModelSteps, TextSteps
     from tablestore_engine.sql.result import StatementResult
     from tablestore_engine.store import TableStore
 
@@ -33,7 +34,10 @@ _INTERRUPT_SECONDS = 0.5
 
 
 class Handle:
-    """One dbt connection: a store with a Spark session of its own, taken when first needed."""
+    """One dbt connection: a store with a Spark session of its own, taken when first needed.
+
+    `steps`: what the model that is built now has written, if it is computed from changes.
+    """
 
     def __init__(self, environment: Environment, database: str) -> None:
         self.environment = environment
@@ -42,6 +46,7 @@ class Handle:
         self._cancelled = False
         self._working = False
         self._lease: Lease | None = None
+        self.steps: ModelSteps | None = None
 
     def cursor(self) -> Cursor:
         return Cursor(self)
@@ -130,11 +135,21 @@ class Cursor:
         statements = split(sql)
         if not statements:
             self._take(None)
+        steps = None if self._handle.steps is None else self._steps_of(statements, intent)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(store.execute(statement, intent=intent.of_statement(index)))
+                own = intent.of_statement(index) if steps is None else steps.intent_of(index)
+                self._take(store.execute(statement, intent=own))
             if index + 1 < len(statements):
                 self.drain()
+        if steps is not None:
+            steps.finish()
+
+    def _steps_of(self, statements: Sequence[str], intent: WriteIntent) -> TextSteps | None:
+        """The writes of the statements, if a model is built that is computed from changes."""
+        with self._handle.work() as store:
+            model = self._handle.steps
+            return None if model is None else model.of_text(statements, intent, store.database)
 
     def _take(self, result: StatementResult | None) -> None:
         self._query, self._names, self._types, self._rows, self._position = None, None, [], None, 0

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "show", "retry"})
 """dbt commands that always read or write rows. Others start Spark only when they need it."""
+COMMANDS_THAT_BUILD = frozenset({"run", "build", "retry"})
 
 
 def reads_rows() -> bool:
@@ -35,6 +36,13 @@ def reads_rows() -> bool:
     from dbt.flags import get_flags
 
     return getattr(get_flags(), "WHICH", "") in COMMANDS_WITH_ROWS
+
+
+def builds_models() -> bool:
+    """Whether the dbt command that runs in this process writes the rows of models."""
+    from dbt.flags import get_flags
+
+    return getattr(get_flags(), "WHICH", "") in COMMANDS_THAT_BUILD
 
 
 @dataclass

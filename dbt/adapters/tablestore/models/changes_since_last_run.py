@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.base import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.tablestore.connection.environment import builds_models
 from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -38,6 +39,7 @@ class _Run:
 
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
+    undone: str | None = None
     lost: str | None = None
 
 
@@ -73,11 +75,12 @@ class ModelChanges:
             run.snapshots[name] = self._table(source).latest_snapshot()
         return run.snapshots[name]
 
-    def position(self, this: BaseRelation, source: BaseRelation) -> Position:
+    def position(self, model: str, this: BaseRelation, source: BaseRelation) -> Position:
         """Up to where the rows of a model were computed from a source.
 
         Raises DbtRuntimeError when the model has rows that come from elsewhere.
         """
+        self.undo_unfinished(model, this)
         found = positions_of(self._table(this).latest_snapshot()).get(_name(source))
         if found is None:
             raise DbtRuntimeError(
@@ -93,8 +96,19 @@ class ModelChanges:
         """
         run = self._runs.setdefault(model, _Run())
         if run.lost is None:
-            run.lost = self._lost(this)
+            run.lost = self.undo_unfinished(model, this) or self._lost(this)
         return run.lost
+
+    def undo_unfinished(self, model: str, this: BaseRelation) -> str:
+        """Take back what an earlier run wrote without its position, before it ended. Returns why that cannot be done,
+        or nothing."""
+        from tablestore_engine.operation.table_commands.unfinished import undo_unfinished
+
+        run = self._runs.setdefault(model, _Run())
+        if run.undone is None:
+            reason = undo_unfinished(self._table(this).state) if builds_models() else ""
+            run.undone = f"The rows of {this.render()} are unfinished: {reason}." if reason else ""
+        return run.undone
 
     def _lost(self, this: BaseRelation) -> str:
         for name, position in positions_of(self._table(this).latest_snapshot()).items():

@@ -58,7 +58,13 @@ class ModelTopics:
             from elsewhere.
         """
         from tablestore_engine.operation.ingest.dead_letters import refuse_letters
-        from tablestore_engine.operation.ingest.source import consumed, first_to_take, offsets_of
+        from tablestore_engine.operation.ingest.source import (
+            consumed,
+            first_to_take,
+            offsets_of,
+            refuse_lost,
+            why_another_topic,
+        )
         from tablestore_engine.operation.ingest.take_batch import take_batch, up_to, wanted_rows
 
         now, before = self._now(model, topic), None
@@ -66,6 +72,7 @@ class ModelTopics:
             before = offsets_of(now.source, positions)
             if before is None:
                 raise DbtRuntimeError(_unknown_position(model, topic, positions))
+            refuse_lost(now.source, why_another_topic(now.source, positions))
         starts = first_to_take(now.source, before, now.first, now.ends, topic.start)
         ends = up_to(starts, now.ends, topic.max_messages)
         wanted = wanted_rows(topic.arrow_schema(), topic.key, topic.required)
@@ -87,7 +94,7 @@ class ModelTopics:
 
     def lost(self, model: str, topics: Sequence[KafkaTopic], positions: Mapping[str, Position]) -> str:
         """Why the messages that a model reads cannot be continued; empty when they can."""
-        from tablestore_engine.operation.ingest.source import offsets_of, why_messages_lost
+        from tablestore_engine.operation.ingest.source import offsets_of, why_another_topic, why_messages_lost
 
         for topic in topics:
             now = self._now(model, topic)
@@ -95,7 +102,7 @@ class ModelTopics:
             if before is None:
                 reason = "it belongs to another cluster now" if _elsewhere(topic, positions) else ""
             else:
-                reason = why_messages_lost(before, now.first, now.ends)
+                reason = why_another_topic(now.source, positions) or why_messages_lost(before, now.first, now.ends)
             if reason:
                 return f"The messages of topic '{topic.topic}' ({topic.name}) cannot be continued: {reason}."
         return ""

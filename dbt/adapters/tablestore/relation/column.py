@@ -14,6 +14,7 @@ from dbt.adapters.base.column import Column
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import MAX_TIME_PRECISION
 
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
@@ -24,8 +25,18 @@ _FOREIGN_SIZED = re.compile(r"^(?:NUMBER|BIGNUMERIC|(?P<text>NVARCHAR|CHARACTER 
 ANY_DECIMAL = "decimal(38,6)"
 """The type of exact numbers whose precision is not given. Spark's `decimal` is `decimal(10,0)`, without fractions."""
 
+_VOID = re.compile(r"(?<![^<,:])void(?=[>,]|$)")
+_TIME = re.compile(r"(?<![^<,:])time\((\d+)\)")
+
 _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
 _FLOATS = ("float", "real", "double")
+
+
+def stored_dtype(dtype: str) -> str:
+    """The type of a table's column that is made by a query's column: one of nulls only becomes text, and a time has
+    milliseconds."""
+    timed = _TIME.sub(lambda found: f"time({min(int(found[1]), MAX_TIME_PRECISION)})", dtype)
+    return _VOID.sub("string", timed)
 
 
 @dataclass

@@ -44,6 +44,7 @@ class TableStoreRelation(BaseRelation):
     include_policy: Policy = field(default_factory=TableStoreIncludePolicy)
     quote_character: str = "`"
     require_alias: bool = False
+    source_id: Optional[str] = None  # noqa: UP045 - of a source: the unique id of its node
     renameable_relations: FrozenSet[str] = frozenset({RelationType.Table, RelationType.View})  # noqa: UP006
     replaceable_relations: FrozenSet[str] = frozenset({RelationType.Table, RelationType.View})  # noqa: UP006
 
@@ -70,6 +71,13 @@ class TableStoreRelation(BaseRelation):
         """See `BaseRelation.create`. Packages pass `target.database`, which is empty or undefined for this adapter."""
         known = database if isinstance(database, str) and database else None
         return super().create(known, schema, identifier, type, **kwargs)  # type: ignore[misc,no-any-return]
+
+    @classmethod
+    def create_from(cls: type[Self], quoting: Any, relation_config: Any, **kwargs: Any) -> Self:  # noqa: PYI019
+        """See `BaseRelation.create_from`. Several sources may have one schema and identifier."""
+        node = str(getattr(relation_config, "unique_id", ""))
+        more = {"source_id": node} if node.startswith("source.") else {}
+        return super().create_from(quoting, relation_config, **more, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property
     def is_managed(self) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-
 import pyarrow as pa
 import pytest
-from support.files import data_files, holds_retractions, live_paths
-from support.invariants import check_invariants
+from support.files import holds_retractions
+from support.multiset_tables import check
 from support.spark_rows import in_order, plan_of, rows
 
 from tablestore_engine.errors import (
@@ -16,26 +13,9 @@ from tablestore_engine.errors import (
     OptionError,
     RowKindError,
     SqlError,
-    TableStoreError,
 )
 
 pytestmark = pytest.mark.spark
-
-
-def check(store, name="t", *, values=True):
-    """The table through Spark, through Arrow and by its statistics; not `values` that the two show in their own
-    ways."""
-    table = store.table(name)
-    check_invariants(table)
-    assert live_paths(table) <= data_files(table)
-    through_arrow = [tuple(row.values()) for row in table.to_arrow().to_pylist()]
-    through_spark = rows(store, f"SELECT * FROM {name}")
-    assert len(through_arrow) == len(through_spark)
-    if values:
-        assert Counter(map(repr, through_arrow)) == Counter(map(repr, through_spark))
-    assert table.statistics().row_count == len(through_spark)
-    assert store.sql(f"SELECT count(*) FROM {name}").collect()[0][0] == len(through_spark)
-    return table
 
 
 def test_the_changelog_of_a_left_join_needs_no_key(store, path):
@@ -329,63 +309,6 @@ def test_a_small_table_is_kept_in_one_file(store):
     table = check(store)
     assert len(table.live_files()) == 1
     assert not holds_retractions(table)
-
-
-def test_two_writers_enable_retractions_at_once(store):
-    """One of them publishes the schema; the other notices, and nothing is lost."""
-    store.execute("CREATE TABLE t (writer INT, n INT)")
-    store.execute("INSERT INTO t SELECT cast(id % 3 AS INT), cast(id AS INT) FROM range(60)")
-    start, failures = threading.Barrier(3), []
-
-    def change(writer):
-        kinds = [("-D", n) for n in range(60) if n % 3 == writer] if writer < 2 else [("+I", 100 + n) for n in range(5)]
-        given = pa.table(
-            {
-                "_row_kind": [kind for kind, _ in kinds],
-                "writer": pa.array([writer] * len(kinds), pa.int32()),
-                "n": pa.array([n for _, n in kinds], pa.int32()),
-            }
-        )
-        table = store.table("t")
-        start.wait(300)
-        try:
-            table.write(given)
-        except TableStoreError as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=change, args=(writer,)) for writer in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    expected = sorted([(2, n) for n in range(60) if n % 3 == 2] + [(2, 100 + n) for n in range(5)])
-    assert rows(store) == expected
-    table = check(store)
-    assert table.schema.merge_engine.rules.is_multiset
-    with_retractions = next(s for s in table.snapshots() if any(e.file.delete_row_count for e in table.live_files(s)))
-    assert table.schemas.load(with_retractions.schema_id).merge_engine.rules.is_multiset
-
-
-def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeypatch):
-    """A DELETE that began on an append table runs again when a retraction comes first."""
-    store.execute("CREATE TABLE t (id INT)")
-    store.execute("INSERT INTO t VALUES (1), (2), (3)")
-    from tablestore_engine.spark.dml import row_level
-
-    real, calls = row_level.finish, []
-
-    def finish(*args, **more):
-        calls.append(more.get("removed"))
-        if len(calls) == 1:
-            store.table("t").write(pa.table({"_row_kind": ["-D"], "id": pa.array([1], pa.int32())}))
-        return real(*args, **more)
-
-    monkeypatch.setattr(row_level, "finish", finish)
-    assert store.execute("DELETE FROM t WHERE id = 2").rows_affected == 1
-    assert len(calls) == 2
-    assert rows(store) == [(3,)]
-    check(store)
 
 
 def test_unknown_kinds_change_nothing(store):

@@ -50,12 +50,16 @@ PYTHON_PATH = (
 )
 
 
-def compare(spark, kinds, rows, buckets):
-    schema = schema_of({f"c{i}": kind for i, kind in enumerate(kinds)})
-    types = [f.type for f in schema.fields]
-    frame = spark.createDataFrame(rows, to_spark_schema(schema.fields))
-    found = [r[0] for r in frame.select(bucket_column(schema.fields, buckets)).collect()]
-    assert found == [bucket_of(row, types, buckets) for row in rows]
+def compare(spark, kinds, rows, buckets, each=None):
+    """The bucket of all columns, and with `each` also that of each column, of so many; one query finds them all."""
+    fields = schema_of({f"c{i}": kind for i, kind in enumerate(kinds)}).fields
+    keys = [(range(len(kinds)), buckets), *(([i], each) for i in range(len(kinds)) if each)]
+    frame = spark.createDataFrame(rows, to_spark_schema(fields))
+    found = frame.select(*(bucket_column([fields[i] for i in key], of) for key, of in keys)).collect()
+    for number, (key, of) in enumerate(keys):
+        types = [fields[i].type for i in key]
+        expected = [bucket_of(tuple(row[i] for i in key), types, of) for row in rows]
+        assert [row[number] for row in found] == expected, types
 
 
 @settings(max_examples=4, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
@@ -66,9 +70,7 @@ def test_every_type_that_spark_hashes_itself(spark, data):
         st.lists(st.tuples(*(st.none() | STRATEGIES[k] for k in kinds)), min_size=40, max_size=60),
         label="rows",
     )
-    for i, kind in enumerate(kinds):
-        compare(spark, [kind], [(row[i],) for row in rows], 97)
-    compare(spark, kinds, rows, 7)
+    compare(spark, kinds, rows, 7, each=97)
 
 
 @settings(max_examples=2, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))

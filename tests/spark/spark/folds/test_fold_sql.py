@@ -143,36 +143,40 @@ def test_wide_decimals_add_up(store):
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_partial_update_fills_in_columns(store, monkeypatch, small):
+@pytest.mark.parametrize(
+    ("engine", "inserts", "expected"),
+    [
+        (
+            "partial-update",
+            [
+                "(id, a) VALUES (1, 10), (2, 20), (1, NULL)",
+                "(id, b) VALUES (1, 'x'), (3, 'z')",
+                "(id, a) SELECT 3, 30",
+            ],
+            [(1, 10, "x"), (2, 20, None), (3, 30, "z")],
+        ),
+        (
+            "first-row",
+            [
+                "SELECT * FROM VALUES (1, 10, 'a'), (1, 11, 'b'), (2, 20, 'c')",
+                "VALUES (1, 12, 'd'), (3, 30, 'e')",
+                "VALUES (3, 31, 'f')",
+            ],
+            [(1, 10, "a"), (2, 20, "c"), (3, 30, "e")],
+        ),
+    ],
+)
+def test_an_engine_merges_small_and_large_inserts(store, monkeypatch, small, engine, inserts, expected):
     if not small:
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     store.execute(
         "CREATE TABLE t (id INT, a INT, b STRING, PRIMARY KEY (id) NOT ENFORCED)"
-        " WITH ('merge-engine' = 'partial-update', 'bucket' = '2')"
+        f" WITH ('merge-engine' = '{engine}', 'bucket' = '2')"
     )
-    store.execute("INSERT INTO t (id, a) VALUES (1, 10), (2, 20), (1, NULL)")
-    store.execute("INSERT INTO t (id, b) VALUES (1, 'x'), (3, 'z')")
-    store.execute("INSERT INTO t (id, a) SELECT 3, 30")
-    expected = [(1, 10, "x"), (2, 20, None), (3, 30, "z")]
+    for one in inserts:
+        store.execute(f"INSERT INTO t {one}")
     assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
-    store.execute("ALTER TABLE t COMPACT")
-    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
-
-
-@pytest.mark.parametrize("small", [True, False])
-def test_first_row_stays(store, monkeypatch, small):
-    if not small:
-        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
-    store.execute(
-        "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
-        " WITH ('merge-engine' = 'first-row', 'bucket' = '2')"
-    )
-    store.execute("INSERT INTO t SELECT * FROM VALUES (1, 'a'), (1, 'b'), (2, 'c')")
-    store.execute("INSERT INTO t VALUES (1, 'd'), (3, 'e')")
-    store.execute("INSERT INTO t VALUES (3, 'f')")
-    expected = [(1, "a"), (2, "c"), (3, "e")]
-    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
-    assert store.sql("SELECT v FROM t WHERE id = 3").collect() == [("e",)]
+    assert store.sql("SELECT * FROM t WHERE id = 3").collect() == expected[2:]
     store.execute("ALTER TABLE t COMPACT")
     assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
 

@@ -32,55 +32,72 @@ VALUES = """
 QUERY = "SELECT * EXCEPT (d, fl), CAST(d AS STRING) AS d, CAST(fl AS STRING) AS fl, hex(b) AS hb FROM {0}"
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
-def test_a_table_answers_as_one_of_parquet(store, file_format):
-    """Every statement on two tables: one of Parquet files, and one of the other format."""
+TABLES = {"p": "parquet", **{f"t_{one}": one for one in FORMATS}}
 
-    def both(statement):
-        for table in ("p", "t"):
-            store.sql(statement.format(table))
 
-    def check(query=QUERY):
-        found, wanted = rows(store, query.format("t")), rows(store, query.format("p"))
-        assert found == wanted
-        return found
+def of_each(store, statement):
+    for table in TABLES:
+        store.sql(statement.format(table))
 
-    for key, options in (("", ""), (", PRIMARY KEY (id) NOT ENFORCED", ", 'bucket' = '1'")):
-        for table, one in (("p", "parquet"), ("t", file_format)):
-            store.sql(f"DROP TABLE IF EXISTS {table}")
-            store.sql(f"CREATE TABLE {table} (id INT, {COLUMNS}{key}) WITH ('file.format' = '{one}'{options})")
-        both(f"INSERT INTO {{}} VALUES {VALUES}")
-        assert len(check()) == 4
-        assert check("SELECT id FROM {} WHERE d > 1 AND nt IS NOT NULL") == [(2,), (4,)], "NaN is the greatest"
-        conditions = ("lt < '1969-12-31 23:59:59.5Z'", "nt = '1969-12-31 23:59:59.5'", "ch = 'a'", "da < '1000-01-01'",
-                      "sd = 0.01", "b = X''", "s = ''", "fl < 0", "r.r.t = 1.5", "get(a, 0).x = 1")  # fmt: skip
-        # Each is a scan with a filter of its own; one query of them is planned and started once.
-        scans = (f"SELECT {n} AS n, id FROM {{0}} WHERE {one}" for n, one in enumerate(conditions))
-        assert {row[0] for row in check(" UNION ALL ".join(scans))} == set(range(len(conditions)))
-        both("UPDATE {} SET i = 7, s = 'new' WHERE id IN (2, 3)")
-        both("DELETE FROM {} WHERE id = 4")
-        both(
-            "MERGE INTO {} t USING (SELECT id + 1 AS id FROM range(3)) s ON t.id = s.id "
-            "WHEN MATCHED THEN UPDATE SET bi = 5 WHEN NOT MATCHED THEN INSERT (id, s) VALUES (s.id, 'merged')"
-        )
-        check()
-        assert check("SELECT count(*) FROM {}") == [(3,)]
-        both("CALL sys.compact(table => '{}')")
-        check()
-        formats = "SELECT DISTINCT file_format FROM t$files"
-        assert rows(store, formats) == [(file_format,)]
-    # A change of the format leaves the files as they are; the next compaction stores them anew.
-    store.sql("ALTER TABLE t SET TBLPROPERTIES ('file.format' = 'parquet')")
-    both("INSERT INTO {} (id, s, nt) VALUES (2, 'late', TIMESTAMP_NTZ'1969-12-31 23:59:59.5'), (9, 'late', null)")
-    assert rows(store, formats) == sorted([(file_format,), ("parquet",)])
-    check()
-    both("ALTER TABLE {} ADD COLUMN more STRING")
-    both("ALTER TABLE {} RENAME COLUMN s TO was_s")
-    both("INSERT INTO {} (id, more) VALUES (9, 'more')")
-    check()
-    both("CALL sys.compact(table => '{}')")
-    assert rows(store, formats) == [("parquet",)]
-    check()
+
+def answered(store, query=QUERY):
+    """What the table of Parquet files answers, as all the others do."""
+    wanted = rows(store, query.format("p"))
+    for table, file_format in TABLES.items():
+        if table != "p":
+            assert rows(store, query.format(table)) == wanted, file_format
+    return wanted
+
+
+def formats(store):
+    found = rows(store, " UNION ALL ".join(f"SELECT DISTINCT '{one}', file_format FROM {one}$files" for one in TABLES))
+    return {table: {kind for name, kind in found if name == table} for table in TABLES}
+
+
+@pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
+def test_tables_answer_as_one_of_parquet(store, key):
+    """Every statement on three tables: one of Parquet files, and one of each other format."""
+    primary, options = (", PRIMARY KEY (id) NOT ENFORCED", ", 'bucket' = '1'") if key else ("", "")
+    for table, one in TABLES.items():
+        store.sql(f"CREATE TABLE {table} (id INT, {COLUMNS}{primary}) WITH ('file.format' = '{one}'{options})")
+    of_each(store, f"INSERT INTO {{}} VALUES {VALUES}")
+    assert len(answered(store)) == 4
+    assert answered(store, "SELECT id FROM {} WHERE d > 1 AND nt IS NOT NULL") == [(2,), (4,)], "NaN is the greatest"
+    conditions = ("lt < '1969-12-31 23:59:59.5Z'", "nt = '1969-12-31 23:59:59.5'", "ch = 'a'", "da < '1000-01-01'",
+                  "sd = 0.01", "b = X''", "s = ''", "fl < 0", "r.r.t = 1.5", "get(a, 0).x = 1")  # fmt: skip
+    # Each is a scan with a filter of its own; one query of them is planned and started once.
+    scans = (f"SELECT {n} AS n, id FROM {{0}} WHERE {one}" for n, one in enumerate(conditions))
+    assert {row[0] for row in answered(store, " UNION ALL ".join(scans))} == set(range(len(conditions)))
+    of_each(store, "UPDATE {} SET i = 7, s = 'new' WHERE id IN (2, 3)")
+    of_each(store, "DELETE FROM {} WHERE id = 4")
+    of_each(
+        store,
+        "MERGE INTO {} t USING (SELECT id + 1 AS id FROM range(3)) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET bi = 5 WHEN NOT MATCHED THEN INSERT (id, s) VALUES (s.id, 'merged')",
+    )
+    answered(store)
+    assert answered(store, "SELECT count(*) FROM {}") == [(3,)]
+    of_each(store, "CALL sys.compact(table => '{}')")
+    answered(store)
+    assert formats(store) == {table: {one} for table, one in TABLES.items()}
+    if key:
+        _change_the_format(store)
+
+
+def _change_the_format(store):
+    """Files stay as they are; the next compaction stores them anew."""
+    of_each(store, "ALTER TABLE {} SET TBLPROPERTIES ('file.format' = 'parquet')")
+    late = "(2, 'late', TIMESTAMP_NTZ'1969-12-31 23:59:59.5'), (9, 'late', null)"
+    of_each(store, f"INSERT INTO {{}} (id, s, nt) VALUES {late}")
+    assert formats(store) == {table: {one, "parquet"} for table, one in TABLES.items()}
+    answered(store)
+    of_each(store, "ALTER TABLE {} ADD COLUMN more STRING")
+    of_each(store, "ALTER TABLE {} RENAME COLUMN s TO was_s")
+    of_each(store, "INSERT INTO {} (id, more) VALUES (9, 'more')")
+    answered(store)
+    of_each(store, "CALL sys.compact(table => '{}')")
+    assert formats(store) == {table: {"parquet"} for table in TABLES}
+    answered(store)
 
 
 @pytest.mark.parametrize("file_format", FORMATS)

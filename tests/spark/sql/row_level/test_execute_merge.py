@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.row_level import SOURCE, TARGET, check
-from support.spark_rows import in_order, rows
+from support.spark_rows import in_order, rows, stored
 
 from tablestore_engine.errors import ExecutionError, SqlError
 
@@ -119,9 +119,9 @@ def test_a_merge_that_would_change_a_key(target, assigned):
         return
     with pytest.raises(ExecutionError, match="MERGE would change column 'id'"):
         target.execute(merge)
-    assert rows(target) == sorted(TARGET)
+    assert stored(target) == sorted(TARGET)
     same = "MERGE INTO t USING source s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET id = s.id + 1, v = 7"
-    assert target.execute(same).rows_affected == sum(1 for r in rows(target) if r[1] == 7) > 0
+    assert target.execute(same).rows_affected == sum(1 for r in stored(target) if r[1] == 7) > 0
 
 
 def test_merge_from_a_query_with_another_alias(target):
@@ -178,7 +178,7 @@ def test_names_that_a_clause_cannot_see(target, clause, words):
     with pytest.raises(SqlError) as caught:
         target.execute(f"MERGE INTO t USING source src ON t.id = src.id {clause}")
     assert words in str(caught.value)
-    assert rows(target) == sorted(TARGET)
+    assert stored(target) == sorted(TARGET)
 
 
 def test_merge_of_itself(target):
@@ -193,7 +193,7 @@ def test_a_source_that_matches_twice_is_refused(target):
     target.spark.sql("SELECT 3 AS id, 1 AS v, 'a' AS s UNION ALL SELECT 3, 2, 'b'").createOrReplaceTempView("source")
     with pytest.raises(SqlError, match=r"once|several"):
         target.execute("MERGE INTO t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
-    assert rows(target) == sorted(TARGET)
+    assert stored(target) == sorted(TARGET)
     check(target)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.row_level import TARGET, check
-from support.spark_rows import in_order, rows
+from support.spark_rows import in_order, rows, stored
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError, TableStoreError
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.spark
 def test_delete(target, where, holds):
     expected = [r for r in TARGET if not holds(*r)]
     assert target.execute(f"DELETE FROM t WHERE {where}").rows_affected == len(TARGET) - len(expected)
-    assert rows(target) == sorted(expected)
+    assert stored(target) == sorted(expected)
     check(target)
 
 
@@ -58,7 +58,7 @@ def test_update(target, statement, change):
     expected = [change(*r) for r in TARGET]
     where = "WHERE" in statement
     changed = target.execute(f"UPDATE t {statement}").rows_affected
-    assert rows(target) == sorted(expected)
+    assert stored(target) == sorted(expected)
     assert changed == (sum(a != b for a, b in zip(TARGET, expected, strict=True)) if where else len(TARGET))
     check(target)
 
@@ -75,7 +75,7 @@ def test_update(target, statement, change):
 def test_mistakes(target, statement, error, words):
     with pytest.raises(error, match=words):
         target.execute(statement)
-    assert rows(target) == sorted(TARGET)
+    assert stored(target) == sorted(TARGET)
     assert len(target.table("t").snapshots()) == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dbt.adapters.tablestore.config.stored_query import is_view_config, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 
 QUERY = "select id from t"

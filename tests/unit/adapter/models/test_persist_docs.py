@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, SetColumnComment, SetComment
 from tablestore_engine.schema.types.types import DataField, RowType, parse_type
 

@@ -4,6 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn as Column
+from dbt.adapters.tablestore.relation.column import stored_dtype
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,18 @@ def test_only_a_smaller_limit_can_be_expanded():
 def test_quotes_and_literals():
     assert Column("a`b", "int").quoted == "`a``b`"
     assert Column("a", "date").literal("'2024-01-01'") == "cast('2024-01-01' as date)"
+
+
+@pytest.mark.parametrize(
+    ("query", "table"),
+    [
+        ("void", "string"),
+        ("time(6)", "time(3)"),
+        ("time(0)", "time(0)"),
+        ("array<struct<void:void,time:time(6)>>", "array<struct<void:string,time:time(3)>>"),
+        ("map<int,void>", "map<int,string>"),
+        ("timestamp", "timestamp"),
+    ],
+)
+def test_the_type_that_a_table_stores(query, table):
+    assert stored_dtype(query) == table

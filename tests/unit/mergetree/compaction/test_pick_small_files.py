@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from support.files import meta
 
-from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
 
 TARGET = 100_000
 
 
-def picked(sizes, enough=5, full=False):
-    files = [meta(f"f{i}", size=size) for i, size in enumerate(sizes)]
-    return [f.file_size for f in pick_small(files, TARGET, enough, full=full)]
+def files_of(sizes):
+    return [meta(f"f{i}", size=size) for i, size in enumerate(sizes)]
+
+
+def picked(sizes, enough=5):
+    return [f.file_size for f in pick_small(files_of(sizes), TARGET, enough)]
 
 
 @pytest.mark.parametrize(
@@ -39,8 +42,11 @@ def test_small_files_are_picked(sizes, chosen):
 
 def test_a_single_file_is_never_due():
     assert picked([1], enough=1) == []
-    assert picked([1], full=True) == []
-    assert picked([1, 50_000], full=True) == [1, 50_000]
+    assert pick_all_small(files_of([1]), TARGET) == []
+
+
+def test_all_small_files_are_picked_on_request():
+    assert [f.file_size for f in pick_all_small(files_of([50_000, 1, 70_000]), TARGET)] == [1, 50_000]
 
 
 def test_small_writes_cost_what_they_bring():

@@ -11,7 +11,7 @@ from support.files import meta
 from support.tables import schema_of
 
 from tablestore_engine.errors import NegativeCountError
-from tablestore_engine.mergetree.multiset.multiset import multiset_row_count, pick_multiset
+from tablestore_engine.mergetree.multiset.multiset import multiset_row_count, pick_multiset, pick_whole_multiset
 from tablestore_engine.mergetree.multiset.retractions import (
     Part,
     Retractions,
@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.multiset.retractions import (
     settled,
     taken_from,
 )
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT
 
 FIELDS = schema_of({"id": "INT", "v": "STRING"}).fields
 
@@ -32,10 +32,9 @@ def retraction(name, rows, times=1, size=10):
     return meta(name, rows=rows, size=size, sequence=(0, rows * times - 1), deletes=rows)
 
 
-def pick(*files, full=False, percent=200, enough=3, threshold=None):
+def pick(*files, percent=200, enough=3, threshold=None):
     unit = pick_multiset(
         files,
-        full=full,
         target_file_size=100,
         min_file_num=enough,
         max_size_amplification_percent=percent,
@@ -80,7 +79,9 @@ def test_a_small_bucket_is_kept_in_one_file():
 
 
 def test_everything_on_request():
-    assert pick(plain("a", 100, size=90), retraction("r", 1), full=True) == (["a", "r"], True)
+    unit = pick_whole_multiset([plain("a", 100, size=90), retraction("r", 1)])
+    assert [f.file_name for run in unit.runs for f in run.files] == ["a", "r"]
+    assert unit.drop_deletes
 
 
 def rows(*values):

@@ -15,7 +15,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 
 
 def test_two_writers_that_assign_new_keys_conflict(dynamic):

@@ -32,7 +32,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.transaction.transaction import with_retry
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.stores.snapshot_store import SnapshotStore
 

@@ -13,7 +13,7 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type

@@ -17,7 +17,7 @@ from tablestore_engine.operation.commit.consumed_positions import (
     with_consumed,
 )
 from tablestore_engine.operation.transaction.transaction import with_retry
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 
 ORDERS = "shop.orders"
 FIRST, NEXT = Position(3, "three"), Position(5, "five/5")

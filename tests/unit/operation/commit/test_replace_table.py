@@ -14,7 +14,7 @@ from tablestore_engine.operation.commit.replace_table import (
     schema_publisher,
 )
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type

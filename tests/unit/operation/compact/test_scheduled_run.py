@@ -33,7 +33,7 @@ from support.tables import (
 )
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 
 

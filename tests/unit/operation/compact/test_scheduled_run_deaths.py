@@ -26,7 +26,7 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, StorageError
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import beating, execute_here
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO

@@ -10,7 +10,7 @@ from support.tables import make_table, read, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, StorageError
 from tablestore_engine.metadata.compaction_plan import CONFLICT, INTERRUPTED, LOST, Claim, PlanState
-from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import (
     PlanFailure,
     PlanResult,

@@ -15,11 +15,11 @@ from support.tables import DELETE, PUT, arrow_rows, identity, make_table, plan_s
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.compact.schedule import schedule, tasks_of
+from tablestore_engine.operation.compact.schedule_compaction import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN
 
 NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000

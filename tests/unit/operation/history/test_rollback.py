@@ -25,7 +25,7 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
-from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore_files import entries_to_restore
@@ -268,7 +268,7 @@ def test_a_failure_leaves_no_copies(table):
 
 def test_an_index_of_another_program_stops_it(table):
     fill(table)
-    other = IndexEntry(table.live_files()[0].partition, 0, DELETION_VECTORS, "index-x-0", 8, 1)
+    other = IndexEntry(table.live_files()[0].partition, 0, "BTREE", "index-x-0", 8, 1)
     indexed = replace(table.snapshot(1), index_manifest=table.manifests.write_index([other]))
     with pytest.raises(UserError, match=r"index of its files.*INSERT OVERWRITE"):
         roll_back(table.state, indexed)

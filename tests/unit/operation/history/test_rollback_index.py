@@ -15,7 +15,7 @@ from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.rollback import restored_schema
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.bucket_index_change import index_change
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
 

@@ -9,7 +9,8 @@ from support.tables import keyed_arrow, keyed_table, reload
 
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
 from tablestore_engine.log.topic_reader import Chunk
-from tablestore_engine.operation.ingest import sync
+from tablestore_engine.operation.commit.consumed_positions import positions_of
+from tablestore_engine.operation.ingest import sync_topic
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
     check_format,
@@ -61,14 +62,31 @@ def test_topics_that_differ_in_case_or_cluster_have_their_own_offsets(tmp_path):
 def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, monkeypatch):
     table = keyed_table(tmp_path)
     clusters = iter(["X1", "X2", "X1"])
-    monkeypatch.setattr(sync, "cluster_of", lambda log: next(clusters))
-    monkeypatch.setattr(sync, "end_offsets", lambda log, committed: [7])
-    monkeypatch.setattr(sync, "first_offsets", lambda log: [0])
+    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: next(clusters))
+    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: "T1")
+    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     asked = []
-    monkeypatch.setattr(sync, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
+    monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
     for _ in range(3):
-        sync.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync.SyncRules())
+        sync_topic.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync_topic.SyncRules())
     assert asked == [(0,), (0,)], "of each cluster once"
+
+
+def test_a_topic_that_was_made_anew_is_refused_however_many_messages_it_has(tmp_path, monkeypatch):
+    table = keyed_table(tmp_path)
+    ids = iter(["T1", "T1", "T2"])
+    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
+    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(ids))
+    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
+    monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), (7,))])
+    source = KafkaSource("orders", "b:9092")
+    for _ in range(2):
+        sync_topic.sync_from_kafka(reload(table).state, source, sync_topic.SyncRules())
+    with pytest.raises(LogError, match=r"made anew; .* the id T1.*Load the source anew"):
+        sync_topic.sync_from_kafka(reload(table).state, source, sync_topic.SyncRules())
+    assert positions_of(reload(table).latest_snapshot())["kafka:orders@X1"].mark == "7@T1"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from support.tables import schema_of
 
+from tablestore_engine.operation.log_store import held_rows
 from tablestore_engine.operation.log_store.normalize import Normalizer
 
 SCHEMA = schema_of({"id": "INT", "v": "INT"}, ["id"])
@@ -64,3 +65,25 @@ def test_random_changes_lead_from_one_state_to_the_next():
                 assert (number in rows) is False
                 rows[number] = value
         assert rows == expected
+
+
+def test_a_batch_costs_its_own_rows(monkeypatch):
+    """However many rows are held."""
+    made, layer = [], held_rows._Layer
+    monkeypatch.setattr(held_rows, "_Layer", lambda *parts: made.append(len(parts[0])) or layer(*parts))
+    held = Normalizer(SCHEMA)
+    held.hold(batch([(number, 0) for number in range(10_000)]))
+    for number in range(200):
+        changes = [("+U", number * 5 + one, 1) for one in range(5)]
+        assert [kind for kind, *_ in normalized(held, *changes)] == ["-U", "+U"] * 5
+    assert sum(made) < 30_000
+    assert normalized(held, ("-D", 999, 1), ("-D", 9_999, 0), ("-D", 10_000, 0)) == [("-D", 999, 1), ("-D", 9_999, 0)]
+
+
+def test_keys_with_the_same_hash(monkeypatch):
+    monkeypatch.setattr(held_rows, "row_hashes", lambda arrays, types: np.zeros(len(arrays[0]), np.int32))
+    held = Normalizer(SCHEMA)
+    held.hold(batch([(number, number) for number in range(5)]))
+    assert normalized(held, ("+U", 3, 9), ("-D", 1, 1), ("+U", 7, 7)) == [
+        ("-U", 3, 3), ("+U", 3, 9), ("-D", 1, 1), ("+I", 7, 7),
+    ]  # fmt: skip

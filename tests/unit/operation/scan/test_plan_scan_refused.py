@@ -12,7 +12,7 @@ from support.tables import compact, identity, make_table, new_job, read, write, 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import AtomicType
 
 COLUMNS = [("id", AtomicType("BIGINT"), None), ("v", AtomicType("INT"), None)]

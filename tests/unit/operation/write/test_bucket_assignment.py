@@ -15,7 +15,7 @@ from tablestore_engine.errors import ConflictError, PrimaryKeyError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_table
+from tablestore_engine.operation.write.write_task import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 

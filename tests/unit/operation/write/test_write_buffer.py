@@ -27,7 +27,7 @@ from tablestore_engine.operation.write.write_buffer import (
     to_spill,
     write_tables,
 )
-from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}

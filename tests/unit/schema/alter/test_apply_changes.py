@@ -8,7 +8,7 @@ import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     RemoveOption,

@@ -7,7 +7,7 @@ import pytest
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.column_options import renamed_in_options, with_names, without_columns
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SetOption
 from tablestore_engine.schema.types.types import ArrayType, DataField, RowType, parse_type
 

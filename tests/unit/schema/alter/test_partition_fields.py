@@ -11,7 +11,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.multiset_schema import as_multiset, check_retractable
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import (

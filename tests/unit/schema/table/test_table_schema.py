@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import ArrayType, DataField, RowType, parse_type
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.arrow import arrow_schema, from_arrow_type, to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 

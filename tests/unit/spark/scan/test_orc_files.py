@@ -8,7 +8,7 @@ import pytest
 from support.tables import write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, with_dates
 

@@ -75,6 +75,13 @@ def test_by_default_an_archive_is_made_and_used_from_then_on(commands_of, cache)
     assert f"-XX:SharedArchiveFile={stem}.jsa" in using.arguments
 
 
+@pytest.mark.parametrize(("given", "page"), [({}, "4m"), ({"spark.buffer.pageSize": "1m"}, "1m")])
+def test_java_knows_the_size_of_a_page_too(commands_of, given, page):
+    """Spark takes it from Java's properties for what it broadcasts."""
+    for command in commands_of(spark_config=given):
+        assert f"-Dspark.buffer.pageSize={page}" in " ".join(command.arguments)
+
+
 def test_class_data_sharing_false_makes_and_uses_none(commands_of, cache):
     (plain, submit) = commands_of(class_data_sharing=False)
     assert words_about_archives([plain, submit]) == []

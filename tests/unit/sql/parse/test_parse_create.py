@@ -6,6 +6,7 @@ from support.parsed import DB_T, Case, T, parsing_test
 
 from tablestore_engine.sql.statements.statement import (
     ColumnDefinition,
+    Existing,
     PartitionValue,
 )
 from tablestore_engine.sql.statements.table import (
@@ -46,7 +47,7 @@ TABLES: list[Case] = [
             "table": T,
             "columns": (ColumnDefinition("a", "int"), ColumnDefinition("b", "timestamp_ntz")),
             "primary_key": ("a",),
-            "if_not_exists": True,
+            "existing": Existing.KEPT,
         },
     ),
     (
@@ -96,12 +97,12 @@ TABLES: list[Case] = [
     (
         "create or replace table t (a int)",
         CreateTable,
-        {"table": T, "columns": (ColumnDefinition("a", "int"),), "replace": True},
+        {"table": T, "columns": (ColumnDefinition("a", "int"),), "existing": Existing.REPLACED},
     ),
     (
         "replace table t (a int)",
         CreateTable,
-        {"table": T, "columns": (ColumnDefinition("a", "int"),), "replace": True, "must_exist": True},
+        {"table": T, "columns": (ColumnDefinition("a", "int"),), "existing": Existing.REQUIRED},
     ),
     ("create table t as select 1 as a;", CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
     ("create table t select 1 as a", CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
@@ -127,13 +128,13 @@ TABLES: list[Case] = [
             "partition_by": ("a",),
             "comment": "c",
             "options": {"bucket": "4"},
-            "replace": True,
+            "existing": Existing.REPLACED,
         },
     ),
     (
         "create table if not exists identifier('db.t') options (a 'b') as select 1",
         CreateTableAs,
-        {"table": DB_T, "query_sql": "select 1", "options": {"a": "b"}, "if_not_exists": True},
+        {"table": DB_T, "query_sql": "select 1", "options": {"a": "b"}, "existing": Existing.KEPT},
     ),
     ("create table t like db.t", CreateTableLike, {"table": T, "source": DB_T}),
     ("drop table db.t", DropTable, {"table": DB_T}),
@@ -157,7 +158,7 @@ VIEWS: list[Case] = [
             "columns": (("a", "x"), ("b", None)),
             "comment": "c",
             "options": {"k": "v"},
-            "replace": True,
+            "existing": Existing.REPLACED,
             "prefix": "create or replace view db.t (a comment 'x', b) comment 'c' tblproperties ('k' = 'v') as ",
         },
     ),
@@ -167,7 +168,7 @@ VIEWS: list[Case] = [
         {
             "view": T,
             "query_sql": "with x as (select 1) select * from x",
-            "if_not_exists": True,
+            "existing": Existing.KEPT,
             "temporary": True,
             "prefix": "create temporary view if not exists t as ",
         },
@@ -180,7 +181,7 @@ VIEWS: list[Case] = [
     (
         "alter view t as select 2",
         CreateView,
-        {"view": T, "query_sql": "select 2", "replace": True, "must_exist": True},
+        {"view": T, "query_sql": "select 2", "existing": Existing.REQUIRED},
     ),
     ("drop view if exists db.t", DropView, {"view": DB_T, "if_exists": True}),
 ]

@@ -9,7 +9,7 @@ from tablestore_engine.metadata.warehouse.function import Function, FunctionDefi
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.function_calls import function_calls, inlined
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
-from tablestore_engine.sql.statements.statement import PassThrough, TableName
+from tablestore_engine.sql.statements.statement import Existing, PassThrough, TableName
 
 
 def test_a_function_in_sql():
@@ -28,7 +28,11 @@ def test_a_function_in_sql():
         "SQL",
         False,
     )
-    assert (made.definition.body, made.definition.comment, made.replace) == ("(SELECT max(a) FROM t)", "c", True)
+    assert (made.definition.body, made.definition.comment, made.existing) == (
+        "(SELECT max(a) FROM t)",
+        "c",
+        Existing.REPLACED,
+    )
 
 
 def test_a_function_as_dbt_writes_it():
@@ -49,7 +53,7 @@ def test_a_function_as_dbt_writes_it():
     assert isinstance(made, CreateFunction)
     assert made.definition.body == "def f(x):\n    return {'a': \"b;c\"}[x]"
     assert made.definition.options == {"runtime_version": "3.11", "packages": "numpy,pandas"}
-    assert (made.definition.handler, made.definition.deterministic, made.if_not_exists) == ("f", False, True)
+    assert (made.definition.handler, made.definition.deterministic, made.existing) == ("f", False, Existing.KEPT)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.tokens.parameters import with_parameters
-from tablestore_engine.sql.tokens.scripts import split
+from tablestore_engine.sql.tokens.split_statements import split
 from tests.support.statement_table import statement_cases, tables_of
 
 TEXTS = [case.sql for case in statement_cases()]

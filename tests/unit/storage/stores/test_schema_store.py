@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.errors import CorruptMetadataError, UnsupportedTypeError
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.stores.schema_store import SchemaStore

@@ -1,14 +1,11 @@
 {% materialization incremental, adapter='tablestore', supported_languages=['sql', 'python'] %}
 
-  {%- set existing_relation = load_cached_relation(this) -%}
-  {%- set target_relation = this.incorporate(type='table') -%}
   {%- set language = model['language'] -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set strategy = adapter.tablestore_strategy(model.config) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
 
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {%- set existing_relation, target_relation = tablestore_open('table') -%}
 
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh()
         or adapter.tablestore_rebuilds(this, model) -%}
@@ -40,13 +37,7 @@
     {%- endcall %}
   {%- endif -%}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation)) }}
 
 {% endmaterialization %}
 

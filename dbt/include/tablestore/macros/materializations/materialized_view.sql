@@ -2,11 +2,7 @@
    of the model is applied as `on_configuration_change` says. #}
 {% materialization materialized_view, adapter='tablestore' %}
 
-  {%- set existing_relation = load_cached_relation(this) -%}
-  {%- set target_relation = this.incorporate(type='table') -%}
-
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {%- set existing_relation, target_relation = tablestore_open('table') -%}
 
   {%- set query = tablestore_spark_sql(sql) -%}
   {%- set step = adapter.tablestore_view_step(existing_relation, model) -%}
@@ -35,13 +31,7 @@
     {%- endcall %}
   {%- endif -%}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation)) }}
 
 {% endmaterialization %}
 

@@ -8,8 +8,7 @@
   {%- set agate_table = load_agate_table() -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
 
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {% do tablestore_pre_hooks() %}
 
   {# One atomic step: the old rows can be read until the new ones are committed. #}
   {%- set loaded = adapter.tablestore_load_seed(target_relation, agate_table, model, tablestore_relation_comment()) -%}
@@ -18,12 +17,6 @@
     {{ loaded.sql }}
   {% endcall %}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model, for_relation=false) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation, comments_relation=false)) }}
 
 {% endmaterialization %}

@@ -9,8 +9,7 @@
     {% do exceptions.relation_wrong_type(target_relation, 'table') %}
   {%- endif -%}
 
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {% do tablestore_pre_hooks() %}
 
   {%- set query = tablestore_spark_sql(model['compiled_code']) -%}
   {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
@@ -41,13 +40,7 @@
     {{ final_sql }}
   {% endcall %}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation)) }}
 
 {% endmaterialization %}
 

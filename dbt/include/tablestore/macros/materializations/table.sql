@@ -1,21 +1,11 @@
 {% materialization table, adapter='tablestore', supported_languages=['sql', 'python'] %}
 
-  {%- set existing_relation = load_cached_relation(this) -%}
-  {%- set target_relation = this.incorporate(type='table') -%}
-
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {%- set existing_relation, target_relation = tablestore_open('table') -%}
 
   {%- set query = tablestore_spark_sql(compiled_code) -%}
   {% do tablestore_build_table(existing_relation, target_relation, query, model['language']) %}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model, for_relation=false) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation, comments_relation=false)) }}
 
 {% endmaterialization %}
 

@@ -1,10 +1,6 @@
 {% materialization view, adapter='tablestore' %}
 
-  {%- set existing_relation = load_cached_relation(this) -%}
-  {%- set target_relation = this.incorporate(type='view') -%}
-
-  {{ run_hooks(pre_hooks, inside_transaction=False) }}
-  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {%- set existing_relation, target_relation = tablestore_open('view') -%}
 
   {%- set query = tablestore_spark_sql(sql) -%}
   {%- set build_sql = get_create_view_as_sql(target_relation, query) -%}
@@ -19,12 +15,6 @@
     {{ build_sql }}
   {%- endcall %}
 
-  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
-  {% do persist_docs(target_relation, model) %}
-
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-
-  {{ return({'relations': [target_relation]}) }}
+  {{ return(tablestore_close(target_relation)) }}
 
 {% endmaterialization %}

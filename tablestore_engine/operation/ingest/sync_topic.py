@@ -1,0 +1,193 @@
+"""Taking the messages of a topic into a table, some at a time, each batch by one commit that holds its offsets.
+
+A process that dies loses what it had not committed, and the next one begins at the committed offsets: nothing is lost
+and nothing counts twice. Of two that run at the same time, one gets a ConsumedElsewhereError and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.log.decode_changes import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.log.topic_reader import read_between
+from tablestore_engine.log.topics import cluster_of, end_offsets, first_offsets, topic_id_of
+from tablestore_engine.operation.commit.consumed_positions import positions_of
+from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
+from tablestore_engine.operation.ingest.source import (
+    KafkaSource,
+    check_format,
+    check_start,
+    consumed,
+    consumed_offsets,
+    first_to_take,
+    refuse_lost,
+    why_another_topic,
+)
+from tablestore_engine.operation.read.arrow_read import output_schema
+from tablestore_engine.operation.table_commands.alter_table import alter_table
+from tablestore_engine.operation.table_commands.arrow_write import write_arrow
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.arrow import from_arrow_type
+from tablestore_engine.schema.types.types import DataType, parse_type
+from tablestore_engine.storage import clock
+from tablestore_engine.table_state import TableState
+
+_PUT = 0
+
+
+@dataclass(frozen=True)
+class SyncRules:
+    """How messages are taken.
+
+    Attributes:
+        start: where a table begins that has taken nothing yet: earliest or latest.
+        new_columns: columns of messages that the table lacks are added to it; if not, they are left out.
+        dead_letters: the table that takes messages which cannot be read; without one, such a message is an error.
+        batch: how many messages a commit takes, about.
+    """
+
+    start: str = "earliest"
+    new_columns: bool = False
+    dead_letters: TableState | None = None
+    batch: int = 500_000
+
+
+@dataclass(frozen=True)
+class Synced:
+    """The result of a sync: messages, changed rows, messages that could not be read, commits, and the columns added."""
+
+    messages: int = 0
+    rows: int = 0
+    bad: int = 0
+    commits: int = 0
+    columns: tuple[str, ...] = ()
+
+
+def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) -> Synced:
+    """Take the messages that the topic has now and the table has not.
+
+    Raises:
+        OptionError: an unknown format or start. UserError: a message cannot be read, and no table takes such.
+        LogError: the brokers do not answer, or messages were deleted before the table took them.
+        ConsumedElsewhereError: another process took messages of this topic into this table meanwhile.
+    """
+    _check(state, source, rules)
+    source = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
+    latest = state.snapshots.latest()
+    before = consumed_offsets(source, latest)
+    refuse_lost(source, why_another_topic(source, positions_of(latest)))
+    ends = end_offsets(source.log, committed=True)
+    starts = first_to_take(source, before, first_offsets(source.log), ends, rules.start)
+    done = _Sync(state, source, rules, before)
+    if any(start < end for start, end in zip(starts, ends, strict=True)):
+        for messages, offsets in batches(source, starts, ends, rules.batch):
+            done.take(messages, offsets)
+    if before is None and done.result.commits == 0:
+        done.take([], ends)
+    return done.result
+
+
+def _check(state: TableState, source: KafkaSource, rules: SyncRules) -> None:
+    check_format(source.format, keyed=bool(state.schema.primary_keys))
+    check_start(rules.start)
+
+
+def batches(
+    source: KafkaSource, starts: Sequence[int], ends: Sequence[int], size: int
+) -> Iterator[tuple[list[Any], tuple[int, ...]]]:
+    """The messages between offsets, some `size` at a time, with the offsets behind them."""
+    messages: list[Any] = []
+    offsets = tuple(starts)
+    for chunk in read_between(source.log, starts, ends):
+        messages += chunk.messages
+        offsets = chunk.offsets
+        if len(messages) >= size:
+            yield messages, offsets
+            messages = []
+    if messages or offsets != tuple(starts):
+        yield messages, offsets
+
+
+class _Sync:
+    """One sync: the table as it is now, and what was done."""
+
+    def __init__(
+        self, state: TableState, source: KafkaSource, rules: SyncRules, before: tuple[int, ...] | None
+    ) -> None:
+        self._state = state
+        self._source = source
+        self._rules = rules
+        self._before = before
+        self.result = Synced()
+
+    def take(self, messages: Sequence[Any], offsets: Sequence[int]) -> None:
+        """Commit the rows of messages together with the offsets behind them."""
+        values, keys = [one.value() for one in messages], [one.key() for one in messages]
+        found = decode(self._source.format, values, keys, self._wanted())
+        if found.new_columns:
+            self._add(found.new_columns)
+            found = decode(self._source.format, values, keys, self._wanted())
+        if found.bad:
+            self._bury(found, messages)
+        intent = WriteIntent(consumed=(consumed(self._source, self._before, offsets),))
+        write_arrow(self._state, _with_kinds(found), intent)
+        self._before = tuple(offsets)
+        done = self.result
+        self.result = Synced(
+            done.messages + len(messages),
+            done.rows + found.rows.num_rows,
+            done.bad + len({one.position for one in found.bad}),
+            done.commits + 1,
+            done.columns,
+        )
+
+    def _wanted(self) -> Wanted:
+        schema = self._state.schema
+        required = tuple(one.name for one in schema.fields if not one.type.nullable)
+        return Wanted(
+            output_schema(schema, schema.field_names),
+            schema.primary_keys,
+            required,
+            every_before=not schema.primary_keys,
+            new_columns=self._rules.new_columns,
+        )
+
+    def _add(self, columns: Mapping[str, pa.DataType]) -> None:
+        changes = [AddColumn(name, _type_of(name, kind)) for name, kind in columns.items()]
+        self._state = alter_table(self._state, changes, clock.now_millis())
+        names = (*self.result.columns, *columns)
+        self.result = Synced(self.result.messages, self.result.rows, self.result.bad, self.result.commits, names)
+
+    def _bury(self, found: Decoded, messages: Sequence[Any]) -> None:
+        """Keep the messages that cannot be read. Before the commit: written twice, they replace themselves."""
+        letters = letters_of(found, messages)
+        if self._rules.dead_letters is None:
+            refuse_letters(self._source, letters, "Name a table for such messages: dead_letters => 'db.t'.")
+        else:
+            write_dead_letters(self._rules.dead_letters, letters)
+
+
+def _type_of(name: str, kind: pa.DataType) -> DataType:
+    """The type of a new column. A text that the parser took for a time is text in JSON, and stays text."""
+    if pa.types.is_temporal(kind):
+        return parse_type("STRING")
+    try:
+        return from_arrow_type(kind).as_nullable(True)
+    except UnsupportedTypeError as error:
+        raise SchemaError(f"New column '{name}' cannot be added: {error.message}") from None
+
+
+def _with_kinds(found: Decoded) -> pa.Table:
+    """The rows, with what they do to the table where they are not all inserted."""
+    retracts = np.isin(found.kinds, (BEFORE, DELETE))
+    if not retracts.any():
+        return found.rows
+    return found.rows.append_column(ROW_KIND_COLUMN, pa.array(np.where(retracts, DELETE, _PUT), pa.int8()))

@@ -1,0 +1,44 @@
+"""Which tables with deletion vectors are written here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.options import FileOptions
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+_NAMED = f"Option '{FileOptions.deletion_vectors.key}' = 'true' is not supported"
+
+
+def check_vectors_written(schema: TableSchema) -> None:
+    """Raise an OptionError if the table keeps deletion vectors, and this engine cannot write them with its options."""
+    if not schema.core_options.deletion_vectors:
+        return
+    for reason in _reasons(schema):
+        raise OptionError(
+            f"{_NAMED} {reason}.",
+            hint="Leave the option out, or create a table with a primary key and the merge engine 'deduplicate'.",
+        )
+
+
+def _reasons(schema: TableSchema) -> Iterator[str]:
+    options, engine = schema.core_options, schema.merge_engine
+    if not schema.primary_keys:
+        yield "for writing a table without a primary key"
+    if engine.rules.kept is not Kept.NEWEST:
+        yield f"for writing with 'merge-engine' = '{engine.name}'"
+    if options.sequence_field:
+        yield "for writing with 'sequence.field'"
+    if schema.crosses_partitions:
+        yield "for writing with a primary key that leaves a partition column out"
+    if options.changelog_producer != "none":
+        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'"
+    if options.log_system != "none":
+        yield f"for writing with 'log.system' = '{options.log_system}'"
+    # Rows can be read when the write that made them has compacted them.
+    if options.write_only:
+        yield "for writing with 'write-only' = 'true'"
+    if options.compaction_schedule_enabled:
+        yield "for writing with 'compaction.schedule.enabled' = 'true'"

@@ -1,0 +1,75 @@
+"""CALL sys.…: the list of all procedures, with Paimon's names, and how they are called.
+
+The procedures are in the other `*_procedures` modules, by topic. Names of arguments may be written with or without
+underscores and in any case, because Paimon's own engines differ in this.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablestore_engine.errors import SqlError, did_you_mean
+from tablestore_engine.sql.procedures import (
+    bucket_procedures,
+    compaction_procedures,
+    consumer_procedures,
+    database_procedures,
+    file_procedures,
+    index_procedures,
+    log_procedures,
+    partition_procedures,
+    snapshot_procedures,
+    tag_procedures,
+)
+from tablestore_engine.sql.procedures.procedure import Procedure
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import Call
+from tablestore_engine.sql.write_statements.statement_context import RowContext
+
+
+def execute_call(statement: Call, context: RowContext) -> StatementResult:
+    """Run a procedure. Raises SqlError for one that does not exist or invalid arguments."""
+    procedure = PROCEDURES.get(statement.procedure)
+    if procedure is None:
+        raise SqlError(
+            f"There is no procedure sys.{statement.procedure}.",
+            hint=did_you_mean(statement.procedure, PROCEDURES),
+        )
+    given = _given(statement, procedure)
+    arguments = {key: value for key, value in given.items() if value is not None}
+    rows = [row for table in procedure.tables(arguments, context) for row in procedure.run(table, arguments, context)]
+    rows = procedure.answer(rows)
+    columns = procedure.columns
+    return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
+
+
+def _given(statement: Call, procedure: Procedure) -> dict[str, Any]:
+    """The arguments of a call by the procedure's parameter names."""
+    name = f"sys.{statement.procedure}"
+    if len(statement.positional) > len(procedure.parameters):
+        raise SqlError(f"{name} takes {len(procedure.parameters)} arguments.", hint=procedure.example)
+    own = {one.replace("_", ""): one for one in procedure.parameters}
+    named = {own.get(key.replace("_", ""), key): value for key, value in statement.named.items()}
+    given = dict(zip(procedure.parameters, statement.positional, strict=False)) | named
+    unknown = sorted(set(given) - set(procedure.parameters))
+    if unknown:
+        raise SqlError(f"{name} does not take {', '.join(unknown)}.", hint=procedure.example)
+    missing = [p for p in procedure.parameters[: procedure.required] if given.get(p) in (None, "")]
+    if missing:
+        raise SqlError(f"{name} needs {' and '.join(missing)}.", hint=procedure.example)
+    return given
+
+
+PROCEDURES: dict[str, Procedure] = {
+    **compaction_procedures.PROCEDURES,
+    **bucket_procedures.PROCEDURES,
+    **snapshot_procedures.PROCEDURES,
+    **tag_procedures.PROCEDURES,
+    **partition_procedures.PROCEDURES,
+    **consumer_procedures.PROCEDURES,
+    **file_procedures.PROCEDURES,
+    **index_procedures.PROCEDURES,
+    **database_procedures.PROCEDURES,
+    **log_procedures.PROCEDURES,
+}
+"""Every procedure by its name."""

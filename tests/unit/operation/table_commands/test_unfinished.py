@@ -1,0 +1,148 @@
+"""Builds of several writes: whatever ends between them, rows and position fit."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import arrow_rows, by_key, compact, keyed_table, new_job, read, reload, write
+
+from tablestore_engine.errors import ConsumedElsewhereError
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.consumed_positions import (
+    NO_MARK,
+    UNFINISHED,
+    Consumed,
+    Position,
+    carried,
+    mark_of,
+    positions_of,
+)
+from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, finish_build, undo_unfinished
+from tablestore_engine.operation.transaction.transaction import publish, publish_change
+from tablestore_engine.operation.write.write_task import write_table
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.storage.stores.consumer_store import consumers
+
+SOURCE = "shop.orders"
+FIRST, NEXT = Position(3, "three"), Position(5, "five")
+NEWS = (Consumed(SOURCE, FIRST, NEXT),)
+MINE, OTHER = "dbt-1", "dbt-2"
+
+
+@pytest.fixture
+def table(tmp_path):
+    made = keyed_table(tmp_path, {"bucket": "1", "write-only": "true"})
+    write(made, [{"id": 1, "v": 1}])
+    publish_change(made.state, Change("APPEND"), WriteIntent(consumed=(Consumed(SOURCE, None, FIRST),)))
+    return made
+
+
+def build_of(table, name=MINE):
+    return Build(table.state.name, name)
+
+
+def step(table, build, number, *consumed):
+    intent = WriteIntent(identity=CommitIdentity(f"{build.name}-{number}", 1), consumed=consumed)
+    job = new_job(table)
+    job = type(job)(**{**vars(job), "intent": intent})
+    files = write_table(job, arrow_rows(table.schema, [{"id": number, "v": number}]))
+    return publish(table.state, job, files, Change("APPEND"))
+
+
+def begun(table, name=MINE, *, steps=1):
+    build = build_of(table, name)
+    begin_build(table.state, build)
+    for number in range(2, 2 + steps):
+        step(table, build, number, build.goes_on(anew=False))
+    return build
+
+
+def test_the_position_comes_with_the_end(table):
+    build = begun(table, steps=2)
+    assert positions_of(table.latest_snapshot()) == {SOURCE: FIRST}
+    assert mark_of(table.latest_snapshot()).mark == MINE
+    finish_build(table.state, build, NEWS, anew=False)
+    assert sorted(by_key(table)) == [1, 2, 3]
+    assert positions_of(table.latest_snapshot()) == {SOURCE: NEXT}
+    assert UNFINISHED not in carried(table.latest_snapshot())
+    assert not consumers(table.io, table.paths)
+    assert undo_unfinished(table.state) == ""
+    assert sorted(by_key(table)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_unfinished_writes_are_undone(table, steps):
+    begun(table, steps=steps)
+    compact(table)
+    reload(table).expire_snapshots(Retention(1, 1, 0, 1_000))
+    assert undo_unfinished(table.state) == ""
+    assert sorted(by_key(table)) == [1]
+    assert positions_of(table.latest_snapshot()) == {SOURCE: FIRST}
+    assert mark_of(table.latest_snapshot()) == NO_MARK
+    assert undo_unfinished(table.state) == ""
+    finish_build(table.state, begun(table, OTHER), NEWS, anew=False)
+    assert sorted(by_key(table)) == [1, 2]
+
+
+def test_a_build_that_was_undone_writes_nothing_more(table):
+    build = begun(table)
+    undo_unfinished(table.state)
+    for act in (
+        lambda: step(table, build, 3, build.goes_on(anew=False)),
+        lambda: finish_build(table.state, build, NEWS, anew=False),
+    ):
+        with pytest.raises(ConsumedElsewhereError, match="another run"):
+            act()
+    assert sorted(by_key(table)) == [1]
+
+
+def test_one_build_at_a_time(table):
+    begun(table)
+    with pytest.raises(ConsumedElsewhereError):
+        begin_build(table.state, build_of(table, OTHER))
+
+
+def test_commits_without_rows_may_be_sent_again(table):
+    build = begun(table, steps=0)
+    begin_build(table.state, build)
+    step(table, build, 2, build.goes_on(anew=False))
+    for _ in range(2):
+        finish_build(table.state, build, NEWS, anew=False)
+    assert len(table.snapshots()) == 5
+
+
+def test_rows_of_others_are_not_undone(table):
+    begun(table)
+    write(table, [{"id": 9, "v": 9}])
+    assert "changed rows after" in undo_unfinished(table.state)
+    assert sorted(by_key(table)) == [1, 2, 9]
+
+
+def test_a_table_that_had_no_rows(tmp_path):
+    table = keyed_table(tmp_path, {"bucket": "1"})
+    begun(table)
+    assert undo_unfinished(table.state) == ""
+    assert read(table) == []
+
+
+def test_a_table_that_is_made_anew(table):
+    build = build_of(table)
+    step(table, build, 2, build.replaces())
+    assert "anew" in undo_unfinished(table.state)
+    finish_build(table.state, build, (Consumed(SOURCE, FIRST, NEXT),), anew=True)
+    assert undo_unfinished(table.state) == ""
+
+
+def test_the_mark_is_of_one_table(tmp_path):
+    audit = keyed_table(tmp_path)
+    step(audit, Build("default.another", MINE), 2, Build("default.another", MINE).goes_on(anew=False))
+    assert mark_of(audit.latest_snapshot()) == NO_MARK
+    assert sorted(by_key(audit)) == [2]
+
+
+def test_all_rows_are_not_added_to_those_of_an_earlier_run(table):
+    """Of two runs that both read everything, the second one would add each row again."""
+    with pytest.raises(ConsumedElsewhereError, match="after none"):
+        step(table, build_of(table), 2, Consumed(SOURCE, None, NEXT))
+    assert sorted(by_key(table)) == [1]

@@ -1,0 +1,73 @@
+"""DEFAULT as a clause of a column, and as a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import SchemaError, SqlError
+from tablestore_engine.sql.tokens.default_clause import default_text, with_default_values
+from tablestore_engine.sql.types.types import parse_sql_type
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "text"),
+    [
+        ("int", "3", "3"),
+        ("int", "(-3)", "-3"),
+        ("int", "NULL", None),
+        ("int", "1 + 2", "1 + 2"),
+        ("string", "'a b'", "'a b'"),
+        ("string", "7", "'7'"),
+        ("string", "uuid()", "(CAST(uuid() AS STRING))"),
+        ("date", "DATE '2024-02-29'", "'2024-02-29'"),
+        ("timestamp_ntz", "TIMESTAMP_NTZ '2024-02-29 01:02:03'", "'2024-02-29 01:02:03'"),
+        ("timestamp", "TIMESTAMP '2024-02-29 01:02:03'", "TIMESTAMP '2024-02-29 01:02:03'"),
+        ("decimal(5, 2)", "1.5", "1.5"),
+        ("boolean", "FALSE", "false"),
+        ("array<int>", "array(1, 2)", "array(1, 2)"),
+    ],
+)
+def test_the_text_that_is_kept(kind, sql, text):
+    assert default_text("c", parse_sql_type(kind, "c"), sql) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "error"),
+    [("int", "'x'", SchemaError), ("tinyint", "300", SchemaError), ("int", "(SELECT 1)", SqlError)],
+)
+def test_wrong_defaults_are_refused(kind, sql, error):
+    with pytest.raises(error, match="'c'"):
+        default_text("c", parse_sql_type(kind, "c"), sql)
+
+
+@pytest.mark.parametrize(
+    ("query", "filled"),
+    [
+        ("VALUES (1, DEFAULT), (default, 'DEFAULT')", "VALUES (1, <b>), (<a>, 'DEFAULT')"),
+        ("VALUES DEFAULT, 2, DEFAULT", "VALUES <a>, 2, <a>"),
+        ("VALUES (f(1, DEFAULT), DEFAULT)", "VALUES (f(1, DEFAULT), <b>)"),
+        ("WITH x AS (SELECT 1) VALUES (1, DEFAULT)", "WITH x AS (SELECT 1) VALUES (1, <b>)"),
+        ("SELECT DEFAULT FROM VALUES (DEFAULT)", "SELECT <a> FROM VALUES (DEFAULT)"),
+        ("SELECT DISTINCT x, default AS y", "SELECT DISTINCT x, <b> AS y"),
+        ("SELECT f(DEFAULT), DEFAULT d FROM t", "SELECT f(DEFAULT), <b> d FROM t"),
+        ("SELECT `DEFAULT`, t.default, default + 1", "SELECT `DEFAULT`, t.default, default + 1"),
+        (
+            "SELECT 1, DEFAULT UNION ALL SELECT DEFAULT, 2 ORDER BY DEFAULT",
+            "SELECT 1, <b> UNION ALL SELECT <a>, 2 ORDER BY DEFAULT",
+        ),
+        (
+            "WITH x AS (SELECT DEFAULT) SELECT count(*), DEFAULT FROM x WHERE (SELECT DEFAULT)",
+            "WITH x AS (SELECT DEFAULT) SELECT count(*), <b> FROM x WHERE (SELECT DEFAULT)",
+        ),
+        ("SELECT 2 * 3, DEFAULT", "SELECT 2 * 3, <b>"),
+        ("FROM t SELECT DEFAULT", "FROM t SELECT DEFAULT"),
+        ("VALUES (1, 2, DEFAULT)", "VALUES (1, 2, NULL)"),
+    ],
+)
+def test_default_as_a_value(query, filled):
+    assert with_default_values(query, ["a", "b"], lambda name: f"<{name}>") == filled
+
+
+def test_default_after_a_star_is_refused():
+    with pytest.raises(SqlError, match="after \\*"):
+        with_default_values("SELECT t.*, DEFAULT FROM t", ["a", "b"], str)
