@@ -13,7 +13,12 @@ from setuptools import find_namespace_packages
 from support.repository import ROOT, text_of
 
 # Distributions by the name that one imports, where the two differ.
-DISTRIBUTIONS = {"dbt": "dbt-core", "dbt_common": "dbt-common", "typing_extensions": "typing-extensions"}
+DISTRIBUTIONS = {
+    "py4j": "pyspark",
+    "dbt": "dbt-core",
+    "dbt_common": "dbt-common",
+    "typing_extensions": "typing-extensions",
+}
 # Needed without being imported by name: macros that ours fall back to, the part of `dbt` that adapters build on, and
 # what PySpark asks for before it lends its workers to Arrow.
 NOT_IMPORTED = {"dbt-spark", "dbt-adapters", "pandas"}
