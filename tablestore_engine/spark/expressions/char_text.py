@@ -8,6 +8,8 @@ are filled up when they are read; those of a key or a partition are not, because
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -20,11 +22,14 @@ _CHAR = frozenset(["CHAR"])
 _SIZED = frozenset(["CHAR", "VARCHAR"])
 
 
-def typed(frame: DataFrame, schema: TableSchema) -> DataFrame:
-    """The rows as they are read: with the types of CHAR and VARCHAR columns, and the full length of CHAR."""
+def typed(frame: DataFrame, schema: TableSchema, fields: Sequence[DataField] | None = None) -> DataFrame:
+    """The rows as they are read: with the types of CHAR and VARCHAR columns, and the full length of CHAR.
+
+    `fields` are those of the rows, if they are not all.
+    """
     as_stored = {*schema.primary_keys, *schema.partition_keys}
     columns: dict[str, Column] = {}
-    for field in schema.fields:
+    for field in schema.fields if fields is None else fields:
         if not has_root(field.type, _SIZED):
             continue
         whole = has_root(field.type, _CHAR) and field.name not in as_stored

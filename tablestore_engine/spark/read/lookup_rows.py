@@ -123,9 +123,12 @@ def predicates_of(keys: RowKeys) -> list[Predicate]:
     return found
 
 
-def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None:
-    """The rows of a keyed table's plan that have one of the keys; None when they are too many to hold."""
-    names = plan.schema.field_names
+def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """The rows of a keyed table's plan that have one of the keys; None when they are too many to hold.
+
+    Of the `columns`, by default all.
+    """
+    names = plan.schema.field_names if columns is None else columns
     found: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in read_rows(table.state.with_schema(plan.schema), plan, tuple(names), keys):
@@ -138,8 +141,9 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys) -> pa.Table | None
 
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
-    """Rows of a table as they are read."""
-    return typed(frame_of_fields(spark, rows, schema.fields), schema)
+    """Rows of a table as they are read, or some columns of them."""
+    fields = [schema.field(name) for name in rows.column_names]
+    return typed(frame_of_fields(spark, rows, fields), schema, fields)
 
 
 def frame_of_fields(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:

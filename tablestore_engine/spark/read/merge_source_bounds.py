@@ -42,7 +42,12 @@ def is_large(plan: ScanPlan) -> bool:
 def comparable_columns(pairs: list[tuple[str, str]], schema: TableSchema, source: DataFrame) -> list[tuple[str, str]]:
     """The pairs of a column of the target and one of the source, in any spelling, of whose types Spark compares the
     values as they are; it converts others first, and not always so that the order stays. Named as they are called."""
-    given = {f.name.lower(): f for f in source.schema.fields}
+    return comparable_fields(pairs, schema, source.schema)
+
+
+def comparable_fields(pairs: list[tuple[str, str]], schema: TableSchema, source: T.StructType) -> list[tuple[str, str]]:
+    """The same, for a source of a type."""
+    given = {f.name.lower(): f for f in source.fields}
     found = [(schema.field(name), given[column.lower()]) for name, column in pairs]
     return [(own.name, it.name) for own, it in found if _compare_alike(to_spark_type(own.type), it.dataType)]
 

@@ -18,7 +18,7 @@ Spark's parser reports it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -26,6 +26,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
+from tablestore_engine.sql.query.joined_keys import Pairs, joined_with, named_columns
 from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query_structure.query_structure import (
@@ -54,6 +55,7 @@ class TableReference:
     ``hidden`` are the hidden columns that the query names. ``changes`` are the bounds of ``table_changes``, as written,
     for a query that reads the table's changes; ``options`` are those of a hint. ``without_catalog``: the text has an
     empty catalog before the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
+    ``joined`` are the tables that it is joined with, and ``columns`` then the names in the query (None: any).
     """
 
     database: str | None
@@ -64,6 +66,23 @@ class TableReference:
     hidden: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    joined: tuple[tuple[TableReference, Pairs], ...] = ()
+    columns: frozenset[str] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it reads the rows of a table as they are now."""
+        return not (self.time_travel or self.changes or self.options or self.without_catalog or "$" in self.name)
+
+    @property
+    def asked(self) -> str:
+        """All that it asks of its table, for comparison."""
+        return repr(replace(self, database=None, name="", without_catalog=False))
+
+    def in_database(self, current: str) -> TableReference:
+        """The reference, of which the tables that it is joined with name their database."""
+        named = ((replace(one, database=one.database or current), pairs) for one, pairs in self.joined)
+        return replace(self, joined=tuple(named)) if self.joined else self
 
 
 @dataclass(frozen=True)
@@ -151,11 +170,27 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
         ) from None
     predicates = table_predicates(structure, tokens, asked)
     hidden = hidden_columns(structure, tokens)
-    tables = tuple(
-        (table, _reference(table, predicate, text, hidden.get(table, ())))
+    tables = {
+        table: _reference(table, predicate, text, hidden.get(table, ()))
         for table, predicate in zip(structure.tables, predicates, strict=True)
+    }
+    return _Analysis(
+        structure,
+        tokens,
+        tuple(_with_joined(tables, structure, tokens).items()),
+        dict(_seen_only_in_condition(structure, tokens)),
     )
-    return _Analysis(structure, tokens, tables, dict(_seen_only_in_condition(structure, tokens)))
+
+
+def _with_joined(
+    tables: dict[Relation, TableReference | None], structure: Structure, tokens: list[Token]
+) -> dict[Relation, TableReference | None]:
+    found = dict(tables)
+    for table, ones in joined_with(structure, tokens).items():
+        known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
+        if (reference := tables[table]) is not None and known:
+            found[table] = replace(reference, joined=known, columns=named_columns(tokens))
+    return found
 
 
 def _seen_only_in_condition(structure: Structure, tokens: list[Token]) -> Iterator[tuple[Relation, Span]]:

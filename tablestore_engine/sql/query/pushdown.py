@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction, rejects_null
 from tablestore_engine.sql.query.predicate_reader import Facts, read_condition, translate
-from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Span, Structure
 from tablestore_engine.sql.tokens.lexer import END, QUOTED, WORD, Token, tokenize, top_level
 
 Column = tuple[Relation, str]
@@ -86,7 +86,6 @@ class _Pushed:
     def _facts(self, select: Select) -> Facts[Relation]:
         facts: Facts[Relation] = {}
         nullable = _nullable(select)
-        invisible = {relation for relation in select.relations if relation.join in ("semi", "anti")}
 
         def add(found: Facts[Relation], may_be_null: set[Relation], only: set[Relation]) -> None:
             for relation, predicates in found.items():
@@ -94,21 +93,15 @@ class _Pushed:
                     kept = [p for p in predicates if relation not in may_be_null or rejects_null(p)]
                     facts.setdefault(relation, []).extend(kept)
 
-        visible = set(select.relations) - invisible
+        visible = _visible(select)
         if select.where is not None:
             add(self._read(select, *select.where), nullable, visible)
         around = self._around(select.query)
         if around is not None:
-            add(translate(around, _Output(select, self.tokens).owner), nullable, visible)
+            add(translate(around, Output(select, self.tokens).owner), nullable, visible)
         for index, relation in enumerate(select.relations):
             if relation.on is not None:
-                before = set(select.relations[:index])
-                sides = {relation} if relation.join in ("left", "anti") else before
-                if relation.join in ("inner", "semi"):
-                    sides = before | {relation}
-                elif relation.join == "full":
-                    sides = set()
-                add(self._read(select, *relation.on), _nullable(select, index), sides)
+                add(self._read(select, *relation.on), _nullable(select, index), _sides_of_on(select, index))
         return facts
 
     def _read(self, select: Select, start: int, end: int) -> Facts[Relation]:
@@ -119,7 +112,7 @@ class _Pushed:
         key = id(query)
         if key not in self.by_query:
             self.by_query[key] = None
-            self.by_query[key] = self._asked(query) if self._transparent(query) else None
+            self.by_query[key] = self._asked(query) if is_transparent(query, self.tokens) else None
         return self.by_query[key]
 
     def _asked(self, query: Query) -> Predicate | None:
@@ -133,14 +126,37 @@ class _Pushed:
         known = [predicate for predicate in wanted if predicate is not None]
         return disjunction(known) if known and len(known) == len(wanted) else None
 
-    def _transparent(self, query: Query) -> bool:
-        """Whether filtering the output of a query is the same as filtering its input."""
-        if query.combined or len(query.selects) != 1:
-            return False
-        select = query.selects[0]
-        if select.opaque or select.grouped or select.limited or select.items is None:
-            return False
-        return all(self.tokens[i].key != "OVER" for i in range(*select.items))
+
+def is_transparent(query: Query, tokens: list[Token]) -> bool:
+    """Whether filtering the output of a query is the same as filtering its input."""
+    if query.combined or len(query.selects) != 1:
+        return False
+    select = query.selects[0]
+    if select.opaque or select.grouped or select.limited or select.items is None:
+        return False
+    return all(tokens[i].key != "OVER" for i in range(*select.items))
+
+
+def pushed_sides(select: Select) -> list[tuple[Span, set[Relation]]]:
+    """The conditions of a select, which are never true for nulls, each with the relations that it is pushed to."""
+    found = [] if select.where is None else [(select.where, _visible(select))]
+    on = ((one.on, _sides_of_on(select, i)) for i, one in enumerate(select.relations))
+    return [*found, *((span, sides) for span, sides in on if span is not None)]
+
+
+def _visible(select: Select) -> set[Relation]:
+    """The relations that WHERE sees."""
+    return {relation for relation in select.relations if relation.join not in ("semi", "anti")}
+
+
+def _sides_of_on(select: Select, index: int) -> set[Relation]:
+    """The relations that the ON condition of relation number ``index`` is pushed to."""
+    relation, before = select.relations[index], set(select.relations[:index])
+    if relation.join in ("inner", "semi"):
+        return before | {relation}
+    if relation.join == "full":
+        return set()
+    return {relation} if relation.join in ("left", "anti") else before
 
 
 def _nullable(select: Select, upto: int | None = None) -> set[Relation]:
@@ -178,7 +194,7 @@ def _answers_to(relation: Relation, qualifier: list[str]) -> bool:
 
 
 @dataclass
-class _Output:
+class Output:
     """The output columns of a select that are plain columns of its relations, without expressions."""
 
     select: Select

@@ -32,6 +32,7 @@ from tablestore_engine.sql.query.function_calls import body_with
 from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.view_columns import references_of_view
 from tablestore_engine.sql.query_frames.called_functions import CalledFunctions
+from tablestore_engine.sql.query_frames.joined_rows import joined_rows
 from tablestore_engine.sql.query_frames.nesting import Nesting
 from tablestore_engine.sql.query_frames.session_options import (
     of_read,
@@ -76,6 +77,7 @@ class Frames:
         self._functions = CalledFunctions(spark, catalog)
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
+        self._lasting = lasting
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._nesting = Nesting()
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
@@ -228,7 +230,7 @@ class Frames:
         target = self._catalog.require_database(target)
         kind = self._catalog.object_kind(target, name)
         if kind == "table":
-            return Binding(self._bind_table(reference, target, name, suffix), target)
+            return Binding(self._bind_table(reference.in_database(database), target, name, suffix), target)
         if kind == "view" and not suffix:
             if reference.time_travel is not None or reference.changes:
                 what = "changes" if reference.changes else "versions"
@@ -265,14 +267,7 @@ class Frames:
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
         if not suffix:
             reference = self._with_session(reference, database, name)
-        asked = (
-            reference.time_travel,
-            repr(reference.predicate),
-            reference.hidden,
-            reference.changes,
-            reference.options,
-        )
-        key = (database, name.lower(), suffix, *asked)
+        key = (database, name.lower(), suffix, reference.asked)
         if key in self._views:
             return self._views[key]
         table = self._table(database, name)
@@ -301,9 +296,22 @@ class Frames:
         table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         if reference.time_travel is None:
-            return self._frame_of(TableRead(table, self.pin(table), table.schema, reference), fresh=fresh)
+            read = TableRead(table, self.pin(table), table.schema, reference)
+            looks = reference.joined and not (self.explaining or self._lasting)
+            few = joined_rows(self.spark, read, self._as_it_is) if looks else None
+            return few or self._frame_of(read, fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)
         return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
+
+    def _as_it_is(self, reference: TableReference) -> tuple[Table, Snapshot | None] | None:
+        """The managed table that a reference reads, at its snapshot; None for anything else."""
+        database, name = reference.database or "", reference.name
+        if not reference.is_plain or self._catalog.object_kind(database, name) != "table":
+            return None
+        if not self._nesting and is_temporary(self.spark, name):
+            return None
+        table = self._table(database, name)
+        return None if self._with_session(reference, *table.identifier).options else (table, self.pin(table))
 
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.sql.parse.written_tables import Written, written_tables
+from tablestore_engine.sql.written_tables import Written, written_tables
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tablestore_engine.sql.parse.written_tables import Written, written_tables
 from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.written_tables import Written, written_tables
 
 T = Written(TableName("s", "t"))
 

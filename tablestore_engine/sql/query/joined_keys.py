@@ -1,0 +1,124 @@
+"""From which other tables a query takes the values by which it joins a table: `t JOIN s ON t.k = s.k`.
+
+Rows of `t` without a value of `s.k` in `k` cannot change the result wherever a condition on `t` could be pushed to it
+(`pushdown`): an equality is never true for nulls. The values of `s.k` are at most those of the table that the column
+is copied from, through subqueries and common table expressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.query.predicate_reader import read_equalities
+from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent, pushed_sides
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.tokens.lexer import Token
+
+Path = tuple[Relation, ...]
+"""A relation, that which its query copies a column from, and so on up to a table. Columns that come by one path are of
+one row of the table; a common table expression that is read twice has two paths."""
+Pairs = tuple[tuple[str, str], ...]
+"""A column of a table and one of the table that it is joined with, as written."""
+
+
+@dataclass(frozen=True)
+class JoinedWith:
+    """A table whose rows have the values of the columns of another table: `relation` names it."""
+
+    relation: Relation
+    pairs: Pairs
+
+
+def joined_with(structure: Structure, tokens: list[Token]) -> dict[Relation, list[JoinedWith]]:
+    """For each table that a query names, the tables that it is joined with."""
+    joins = _Joins(tokens)
+    try:
+        found = {table: joins.of(table) for table in structure.tables}
+    except RecursionError:
+        return {}
+    return {table: ones for table, ones in found.items() if ones}
+
+
+def named_columns(tokens: list[Token]) -> frozenset[str] | None:
+    """The names in a query, in lower case: a column that is not among them is not used. None for all columns."""
+    if any(_is_star(tokens, i) or token.key == "NATURAL" for i, token in enumerate(tokens)):
+        return None
+    return frozenset(token.name.lower() for token in tokens if token.is_name)
+
+
+def _is_star(tokens: list[Token], i: int) -> bool:
+    """Whether a token may be the star of a select list; `count(*)` has none."""
+    return tokens[i].key == "*" and not (tokens[i - 1].key == "(" and tokens[i + 1].key == ")")
+
+
+class _Joins:
+    """Computes on demand what relations are joined with."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._by_select: dict[Select, dict[Relation, list[JoinedWith]]] = {}
+
+    def of(self, relation: Relation) -> list[JoinedWith]:
+        """What rows of a relation are joined with, one for each table."""
+        if relation.renames_columns or relation.sampled:
+            return []
+        return [*self._select(relation.select).get(relation, []), *self._around(relation)]
+
+    def _around(self, relation: Relation) -> list[JoinedWith]:
+        """What the output of the query that reads a relation is joined with, where that is copied from the relation."""
+        query = relation.select.query
+        owner = query.owner
+        if isinstance(owner, Cte):
+            owner = (
+                owner.readers[0] if len(owner.readers) == 1 and not (owner.recursive or owner.renames_columns) else None
+            )
+        if owner is None or relation.join in ("semi", "anti") or not is_transparent(query, self._tokens):
+            return []
+        output = Output(relation.select, self._tokens)
+        found = []
+        for one in self.of(owner):
+            owned = [(output.owner(name), column) for name, column in one.pairs]
+            pairs = tuple((own[1], column) for own, column in owned if own is not None and own[0] is relation)
+            if pairs:
+                found.append(JoinedWith(one.relation, pairs))
+        return found
+
+    def _select(self, select: Select) -> dict[Relation, list[JoinedWith]]:
+        if select not in self._by_select:
+            self._by_select[select] = {} if select.opaque else self._equal(select)
+        return self._by_select[select]
+
+    def _equal(self, select: Select) -> dict[Relation, list[JoinedWith]]:
+        pairs: dict[tuple[Relation, Path], list[tuple[str, str]]] = {}
+        for span, pushed in pushed_sides(select):
+            for both in read_equalities(self._tokens, *span, lambda parts: find_column(select, parts)):
+                for (own, name), other in (both, both[::-1]):
+                    found = self._origin(other) if own in pushed and own is not other[0] else None
+                    if found is not None:
+                        pairs.setdefault((own, found[0]), []).append((name, found[1]))
+        joined: dict[Relation, list[JoinedWith]] = {}
+        for (own, path), columns in pairs.items():
+            joined.setdefault(own, []).append(JoinedWith(path[-1], tuple(columns)))
+        return joined
+
+    def _origin(self, column: Column) -> tuple[Path, str] | None:
+        """The column of a table that a column of a relation is copied from, and how its rows come here."""
+        path: Path = ()
+        found: Column | None = column
+        while found is not None:
+            relation, name = found
+            path = (*path, relation)
+            if relation.renames_columns or (relation.cte and (relation.cte.recursive or relation.cte.renames_columns)):
+                return None
+            query = relation.cte.query if relation.cte else relation.query
+            if query is None:
+                return (path, name) if relation.parts else None
+            found = self._output_of(query, name)
+        return None
+
+    def _output_of(self, query: Query, name: str) -> Column | None:
+        """The column of a relation that a column of a query is copied from."""
+        if query.combined or len(query.selects) != 1:
+            return None
+        (select,) = query.selects
+        return None if select.opaque or select.items is None else Output(select, self._tokens).owner(name)

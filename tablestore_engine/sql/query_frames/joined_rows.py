@@ -1,0 +1,92 @@
+"""The rows of a large keyed table that a query joins with a small table: they are looked up by the values of that one.
+
+Both tables are read at the snapshots of the statement. Where the keys are so many that most pages of the large table
+may hold one, Spark joins the tables as in any query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.formats import parquet_file
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.table.computed_columns import computed_columns
+from tablestore_engine.schema.table.predicate import conjunction
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import has_root
+from tablestore_engine.spark.expressions.spark_types import to_spark_schema
+from tablestore_engine.spark.read.lookup_rows import (
+    MOST_KEYS,
+    frame_of_rows,
+    keys_among,
+    lookup_columns,
+    predicates_of,
+    rows_of_keys,
+)
+from tablestore_engine.spark.read.merge_source_bounds import comparable_fields, is_large
+from tablestore_engine.sql.query.bind import TableReference
+from tablestore_engine.sql.query_frames.table_frames import TableRead
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_BLANKS = frozenset(["CHAR"])
+_PAGES = 2  # so many pages of the large table are there for each key at least
+Pinned = Callable[[TableReference], "tuple[Table, Snapshot | None] | None"]
+"""The managed table that a reference reads as it is, at the snapshot of the statement; None for anything else."""
+
+
+def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[DataFrame, int] | None:
+    """The rows of a table that a query joins with others, and their bytes; None if they are not looked up."""
+    snapshot, reference = read.snapshot, read.reference
+    hidden = reference.hidden or reference.options or computed_columns(read.schema.options)
+    if snapshot is None or hidden or not _looks_up(read.schema):
+        return None
+    for other, pairs in reference.joined:
+        source = pinned(other)
+        most = min(MOST_KEYS, snapshot.total_record_count // (_PAGES * parquet_file.PAGE_ROWS))
+        few = source is not None and source[1] is not None and 0 < source[1].total_record_count <= most
+        if source is None or not few or not is_large(read.plan()):
+            continue
+        keys = _keys_of(*source, read.schema, list(pairs))
+        found = None if keys is None else _looked_up(read, keys)
+        if found is not None:
+            return frame_of_rows(spark, found, read.schema), found.nbytes
+    return None
+
+
+def _looks_up(schema: TableSchema) -> bool:
+    """Whether a table has the newest record of each key, in one bucket."""
+    newest = schema.merge_engine.rules.kept is Kept.NEWEST
+    return bool(schema.primary_keys) and newest and not schema.crosses_partitions
+
+
+def _keys_of(
+    source: Table, snapshot: Snapshot | None, schema: TableSchema, pairs: list[tuple[str, str]]
+) -> RowKeys | None:
+    """The values that rows of a table have for columns of the key; None where Spark would compare others."""
+    fields = {f.name.lower(): f for f in source.schema.fields}
+    known = [(name, column) for name, column in pairs if schema.has_field(name) and column.lower() in fields]
+    alike = comparable_fields(known, schema, to_spark_schema(source.schema.fields))
+    by_key = lookup_columns(alike, schema)
+    if not by_key or any(has_root(fields[column.lower()].type, _BLANKS) for _, column in by_key):
+        return None
+    names = tuple(dict.fromkeys(column for _, column in by_key))
+    batches = read_rows(source.state, source.scan(snapshot), names)
+    rows = pa.Table.from_batches(batches, output_schema(source.schema, names))
+    return keys_among(rows, by_key, schema)
+
+
+def _looked_up(read: TableRead, keys: RowKeys) -> pa.Table | None:
+    known = [one for one in (read.reference.predicate, *predicates_of(keys)) if one is not None]
+    plan = read.table.scan(read.snapshot, conjunction(known), schema=read.schema)
+    wanted = read.reference.columns
+    names = [n for n in read.schema.field_names if wanted is None or n.lower() in wanted]
+    return rows_of_keys(read.table, plan, keys, names or list(keys.names))
