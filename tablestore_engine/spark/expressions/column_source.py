@@ -4,11 +4,16 @@ and what is made of them.
 Spark's Parquet reader finds columns by name, gives null for one that a file lacks, and widens some types by itself.
 Where that is right, files of older schemas are read like those of the current one. It refuses other types, or misreads
 them: INT as DATE, BIGINT as INT. Those columns are read in their own type and cast.
+
+Files of several schemas may still be read by one scan: of all their columns, where no file has a column of one of these
+names that is meant otherwise. A column that was renamed is then the one of its names that a file has.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from tablestore_engine.schema.casts.old_file_casts import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -27,6 +32,78 @@ class Source:
 
     stored: DataField | None
     sql: str | None
+
+
+_Use = tuple[int, str, DataType]  # the number of the present column that a stored one is, and how it is read
+_OTHER: Final[_Use] = (-1, "", AtomicType("INT"))  # the use of a column that is not read
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """Files whose columns have the same sources. `names` are those of all columns that one of them has, in lower
+    case."""
+
+    schema_id: int
+    names: frozenset[str]
+    sources: tuple[Source, ...]
+
+
+@dataclass
+class CombinedScan:
+    """Files that one scan can read. Each column of theirs that is read has one use in all of them."""
+
+    members: list[FilesRead] = field(default_factory=list)
+    _read: dict[str, _Use] = field(default_factory=dict)
+    _present: dict[str, _Use] = field(default_factory=dict)
+
+    def takes(self, files: FilesRead) -> bool:
+        """Add files, unless one of their columns has the name of another one."""
+        read = {use[1].lower(): use for use in _uses(files.sources)}
+        present = {name: read.get(name, _OTHER) for name in files.names}
+        if _differ(read, self._read) or _differ(read, self._present) or _differ(present, self._read):
+            return False
+        self.members.append(files)
+        self._read |= read
+        self._present |= present
+        return True
+
+    def stored(self) -> list[DataField]:
+        """The columns that the scan reads."""
+        found = (one.stored for files in self.members for one in files.sources)
+        return list({one.name: one for one in found if one is not None}.values())
+
+    def sources(self) -> tuple[Source, ...]:
+        """The value of each column: of the names that it had, files have one at most."""
+        columns = zip(*(files.sources for files in self.members), strict=True)
+        return tuple(_combined(list(dict.fromkeys(several))) for several in columns)
+
+
+def combined_scans(all_files: Iterable[FilesRead]) -> list[CombinedScan]:
+    """Few scans that read all of these files."""
+    found: list[CombinedScan] = []
+    for files in all_files:
+        if not any(one.takes(files) for one in found):
+            found.append(CombinedScan())
+            found[-1].takes(files)
+    return found
+
+
+def _uses(sources: tuple[Source, ...]) -> Iterable[_Use]:
+    for number, one in enumerate(sources):
+        if one.stored is not None:
+            yield number, one.stored.name, one.stored.type.as_nullable(True)
+
+
+def _differ(some: Mapping[str, _Use], others: Mapping[str, _Use]) -> bool:
+    return any(name in others and others[name] != use for name, use in some.items())
+
+
+def _combined(several: list[Source]) -> Source:
+    there = [one for one in several if one.stored is not None]
+    if len(there) <= 1:
+        return there[0] if there else several[0]
+    values = (quoted_name(one.stored.name) if one.sql is None else one.sql for one in there if one.stored)
+    return Source(None, f"coalesce({', '.join(dict.fromkeys(values))})")
 
 
 def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -> tuple[Source, ...]:

@@ -26,7 +26,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
-from tablestore_engine.spark.expressions.column_source import sources_of
+from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_positions
@@ -42,6 +42,7 @@ _METADATA = {
     SIZE_COLUMN: "_metadata.file_size",
 }
 
+_MANY_SCHEMAS = 8  # that differ in the columns read: up to so many of them, each has a scan of its own
 _SCANNED_APART = 16  # files with deleted rows, each of which costs a scan
 
 BucketFile = tuple[BucketScan, DataFileMeta]
@@ -56,6 +57,14 @@ class _Group:
     format: str
     deletes: bool
     old_dates: bool
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The columns that a scan reads of its files, and the sources of the table's columns in them."""
+
+    sources: tuple[Source, ...]
+    stored: tuple[DataField, ...]
 
 
 class FileScans:
@@ -113,7 +122,28 @@ class FileScans:
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
         last += (SIZE_COLUMN,) if sizes else ()
-        return reduce(DataFrame.unionAll, [self._scan(one, groups[one], first, last) for one in sorted(groups)])
+        scans = [self._scan(one, groups[one], read, first, last) for one, read in self._combine(groups)]
+        return reduce(DataFrame.unionAll, scans)
+
+    def _combine(self, groups: dict[_Group, list[BucketFile]]) -> list[tuple[_Group, _Read]]:
+        """The groups in order, with what is read of each. Many groups of Parquet files become fewer ones, by scans of
+        more columns: filters on renamed ones skip no row groups there, but hundreds of scans take longer to plan."""
+        alone = [(one, self._read(one.schema_id, one.format)) for one in sorted(groups)]
+        if len({one.schema_id for one in groups if one.format == "parquet"}) <= _MANY_SCHEMAS:
+            return alone
+        found = [(one, read) for one, read in alone if one.format != "parquet"]
+        for deletes in (False, True):
+            alike = {one.schema_id: one for one in sorted(groups) if one.format == "parquet" and one.deletes == deletes}
+            for combined in combined_scans(self._files_read(groups[one], one) for one in alike.values()):
+                members = [alike[one.schema_id] for one in combined.members]
+                groups[members[0]] = [file for one in members for file in groups[one]]
+                found.append((members[0], _Read(combined.sources(), tuple(combined.stored()))))
+        return found
+
+    def _files_read(self, files: list[BucketFile], group: _Group) -> FilesRead:
+        schemas = (self.schema_of(one) for one in {file.schema_id for _, file in files})
+        names = frozenset(name.lower() for schema in schemas for name in schema.field_names)
+        return FilesRead(group.schema_id, names, self._sources[group.schema_id, True])
 
     def _group(self, bucket: BucketScan, file: DataFileMeta) -> _Group:
         alike = self._alike(file.schema_id, file.format)
@@ -123,13 +153,13 @@ class FileScans:
         if file.format != "orc":
             return False
         if alike not in self._dated:
-            self._dated[alike] = with_dates(self._read(alike, "orc"))
+            self._dated[alike] = with_dates(self._read(alike, "orc").stored)
         return may_have_old_dates(file, self._dated[alike], self.schema_of)
 
-    def _read(self, schema_id: int, file_format: str) -> list[DataField]:
-        """The columns that are read of files."""
-        found = (one.stored for one in self._sources[schema_id, file_format == "parquet"])
-        return [one for one in found if one is not None]
+    def _read(self, schema_id: int, file_format: str) -> _Read:
+        """The columns that are read of files of one schema."""
+        sources = self._sources[schema_id, file_format == "parquet"]
+        return _Read(sources, tuple(one.stored for one in sources if one.stored is not None))
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
         return self._table.io.local_path(bucket.path_of(self._table.paths, file))
@@ -156,10 +186,14 @@ class FileScans:
         return self._known[known]
 
     def _scan(
-        self, group: _Group, files: list[BucketFile], first: tuple[DataField, ...], last: tuple[str, ...]
+        self,
+        group: _Group,
+        files: list[BucketFile],
+        read: _Read,
+        first: tuple[DataField, ...],
+        last: tuple[str, ...],
     ) -> DataFrame:
-        sources = self._sources[group.schema_id, group.format == "parquet"]
-        stored = (*first, *self._read(group.schema_id, group.format))
+        stored, sources = (*first, *read.stored), read.sources
         native = group.format == "parquet" or (
             group.format == "orc" and not (last or group.deletes or group.old_dates) and spark_reads_orc(stored)
         )

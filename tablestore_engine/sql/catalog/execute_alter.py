@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.schema_changes import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
+from tablestore_engine.sql.parse.parse_table import CHECKED_ELSEWHERE
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.columns import UnsetProperties
 from tablestore_engine.sql.statements.statement import TableName
@@ -135,6 +136,11 @@ def _commented(view: View, name: TableName, column: str | None, comment: str | N
 
 def unsupported(statement: AlterUnsupported, context: CatalogContext) -> StatementResult:
     """Any other ALTER TABLE or VIEW."""
+    if statement.what.endswith(" CONSTRAINT"):
+        raise SqlError(
+            f"{statement.table} cannot be altered by {statement.what}: tables keep a primary key and NOT NULL only.",
+            hint=f"{CHECKED_ELSEWHERE} Use ADD PRIMARY KEY (…) NOT ENFORCED, or ALTER COLUMN … SET NOT NULL.",
+        )
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",
         hint="Tables take RENAME TO; ADD, DROP, RENAME, ALTER and REPLACE COLUMNS; ADD PRIMARY KEY, CLUSTERED INTO n "

@@ -13,6 +13,10 @@ from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, C
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
+CHECKED_ELSEWHERE: Final = (
+    "Rows are checked by a test, by raise_error in the query that writes them, or by the constraint `check` of a dbt "
+    "model, before they are committed."
+)
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
 _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
@@ -193,7 +197,7 @@ def _unkept(cursor: Cursor) -> SqlError:
     return cursor.error(
         f"A {cursor.key} constraint cannot be enforced by a managed table",
         kind=SqlError,
-        hint="Leave it out and check it with a test; PRIMARY KEY and NOT NULL are enforced.",
+        hint=f"Leave it out. {CHECKED_ELSEWHERE} PRIMARY KEY and NOT NULL are enforced.",
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.tables import schema_of
 
 from tablestore_engine.schema.types.types import DataField, parse_type
-from tablestore_engine.spark.expressions.column_source import Source, reads_as, sources_of
+from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, reads_as, sources_of
 
 INT = parse_type("INT")
 LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
@@ -82,3 +82,30 @@ def test_schemas_that_are_read_alike():
     second = replace(first, id=1, fields=(b, replace(a, description="x"), DataField(9, "more", INT)))
     current = replace(first, id=2, fields=(replace(a, type=parse_type("STRING")), b))
     assert sources_of(first, current) == sources_of(second, current)
+
+
+def test_files_of_many_schemas_are_read_by_one_scan_unless_a_name_has_two_meanings():
+    first = schema_of({"a": "INT", "b": "INT", "c": "STRING"})
+    a, b, c = first.fields
+    renamed = replace(first, id=1, fields=(replace(a, name="a1"), b, c))
+    current = replace(first, id=2, fields=(replace(a, name="a2", type=parse_type("STRING")), b, c))
+
+    def files(schema):
+        names = frozenset(schema.field_names)
+        return FilesRead(schema.id, names, sources_of(schema, current))
+
+    (scan,) = combined_scans([files(first), files(renamed), files(current)])
+    assert [one.name for one in scan.stored()] == ["a", "b", "c", "a1", "a2"]
+    assert [one.sql for one in scan.sources()] == [
+        "coalesce(cast(`a` as string), cast(`a1` as string), `a2`)", None, None]  # fmt: skip
+    others = [
+        replace(first, id=3, fields=(DataField(9, "a2", INT), b, c)),  # a column that is dropped now has the new name
+        replace(first, id=4, fields=(replace(a, name="a1", type=parse_type("BIGINT")), b, c)),  # the name, another type
+        replace(first, id=5, fields=(replace(b, name="A"), c)),  # in another case
+    ]
+    for other in others:
+        for several in ([first, renamed, current, other], [other, first, renamed, current]):
+            found = [[one.schema_id for one in scan.members] for scan in combined_scans(map(files, several))]
+            assert len(found) == 2, found
+            assert not any({other.id, current.id if other.id == 3 else renamed.id if other.id == 4 else 0} <= set(one)
+                           for one in found), found  # fmt: skip

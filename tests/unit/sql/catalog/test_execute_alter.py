@@ -96,6 +96,13 @@ def test_columns_properties_and_the_comment_change_in_one_schema_or_not_at_all(d
         assert door.schema("t") == schema
 
 
+@pytest.mark.parametrize("change", ["add constraint c check (a > 0)", "drop constraint if exists c"])
+def test_constraints_are_refused_with_the_way_out(door, change):
+    door.run("create table t (a int)")
+    with pytest.raises(SqlError, match=r"CONSTRAINT: tables keep a primary key and NOT NULL only.*raise_error"):
+        door.run(f"alter table t {change}")
+
+
 def test_properties_of_a_view(door):
     door.view("v", a="int")
     door.run("alter view v set tblproperties ('any.thing' = '1', 'comment' = 'c')")
