@@ -65,7 +65,7 @@ class _Joins:
         return [*self._select(relation.select).get(relation, []), *self._around(relation)]
 
     def _around(self, relation: Relation) -> list[JoinedWith]:
-        """The tables that the output of the query that reads a relation is joined with, where that is copied from the relation."""
+        """The tables that the output of its query is joined with, where it is copied from the relation."""
         query = relation.select.query
         owner = query.owner
         if isinstance(owner, Cte):
