@@ -171,10 +171,10 @@ class PartitionFormat:
         return path
 
     def texts_of(self, partition: bytes) -> list[str]:
-        """The values of a BinaryRow as texts; ``null`` for null."""
+        """The values of a BinaryRow as texts, never the legacy ones of directories; ``null`` for null."""
         _, values, types = self._own(partition)
         pairs = zip(values, types, strict=True)
-        return ["null" if value is None else _text(value, kind, self.legacy) for value, kind in pairs]
+        return ["null" if value is None else _text(value, kind, legacy=False) for value, kind in pairs]
 
     def names_of(self, partition: bytes) -> Sequence[str]:
         """The names of the partition columns that a BinaryRow has."""

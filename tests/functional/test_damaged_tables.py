@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dbt.tests.util import run_dbt
-from support.damaged import FILES, NOT_NEEDED, STATEMENTS, broken, make_tables
+from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, WHOLE_PRODUCT, broken, make_tables
 from support.files import live_paths
 
 BASE = "{{ config(materialized='table') }} select id, concat('text ', id) as v from range(300)"
@@ -56,25 +56,33 @@ def model_of(kind):
 
 
 class TestEveryKindOfFile:
-    """One model for each kind, in one run; the damages of test_damaged_files.py take turns."""
+    """One model for each kind, in one run; the damages take turns, and `make damages` plays as many runs as damages."""
 
     @pytest.fixture(scope="class")
     def models(self):
         return {f"m_{name_of(kind)}.sql": model_of(kind) for kind in FILES}
 
-    def test_one_message_each(self, project):
+    @pytest.fixture(scope="class")
+    def paths(self, project):
+        """The file that is broken for each model."""
         catalog, paths = project.adapter.catalog, {}
         make_tables(catalog)
+        for kind, (name, path_of) in FILES.items():
+            table = Path(catalog.load_table("default", name).path)
+            shutil.copytree(table, table.with_name(name_of(kind)))
+            paths[kind] = path_of(catalog.load_table("default", name_of(kind)))
+        return paths
+
+    @pytest.mark.parametrize("turn", range(len(EVERY_DAMAGE) if WHOLE_PRODUCT else 1))
+    def test_one_message_each(self, project, paths, turn):
         with ExitStack() as block:
-            for turn, (kind, (name, path_of)) in enumerate(FILES.items()):
-                table = Path(catalog.load_table("default", name).path)
-                shutil.copytree(table, table.with_name(name_of(kind)))
-                paths[f"m_{name_of(kind)}"] = path = path_of(catalog.load_table("default", name_of(kind)))
-                damages = [one for one in ("cut", "missing", "zeroed") if (kind, one) not in NOT_NEEDED]
-                block.enter_context(broken(path, damages[turn % len(damages)]))
+            for at, kind in enumerate(FILES, turn):
+                damage = EVERY_DAMAGE[at % len(EVERY_DAMAGE)]
+                block.enter_context(broken(paths[kind], "cut" if (kind, damage) in NOT_NEEDED else damage))
             results = run_dbt(["run"], expect_pass=False)
         assert len(results) == len(paths)
+        files = {f"m_{name_of(kind)}": path for kind, path in paths.items()}
         for result in results:
-            said, path = result.message, paths[result.node.name]
+            said, path = result.message, files[result.node.name]
             assert f"{path} (table default.{result.node.name[2:]}): " in said, said
             assert not [one for one in FOREIGN if one in said], said

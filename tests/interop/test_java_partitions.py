@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.interop.compare import assert_same, multiset
 from support.interop.ours import OurTable
@@ -41,6 +43,8 @@ def test_values(java, java_reads, catalog, spark_store, name, tmp_path, kind, le
     assert {b.partition_path for b in table.table.scan().buckets} == directories
     own = java_reads(table)
     assert own.num_rows == 2 * len(rows)
+    texts = [row.partition for row in spark_store.sql(f"SELECT partition FROM `{name}$buckets`").collect()]
+    assert sorted(texts) == sorted(json.loads(java.ask("buckets", table.table.path)))
     found = spark_store.sql(f"SELECT * FROM {name} WHERE p IS NULL OR q = 'a'").toArrow()
     wanted = [i for i, row in enumerate(own.to_pylist()) if row["p"] is None or row["q"] == "a"]
     assert multiset(found) == multiset(own.take(wanted))

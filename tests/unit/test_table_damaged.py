@@ -146,19 +146,17 @@ def test_views_and_functions(tmp_path, path, read, again, damage):
     catalog.functions.create("default", "twice", twice)
     file = tmp_path / path
     data = file.read_bytes()
-    file.unlink()
-    if damage == "a folder":
-        file.mkdir()
-    else:
-        file.write_bytes(WAREHOUSE_DAMAGES[damage](data))
-    with pytest.raises((CorruptFileError, StorageError)) as caught:
-        read(catalog)
-    assert str(file) in str(caught.value)
-    assert again in str(caught.value)
-    assert catalog.list_views("default") == ["seen"]
-    assert catalog.functions.names("default") == ["twice"]
-    listed = CliRunner().invoke(main, ["tables", "-w", catalog.warehouse])
-    assert listed.exit_code == 0, listed.output
+    with broken(file, damage if damage in EVERY_DAMAGE else "cut"):
+        if damage in WAREHOUSE_DAMAGES:
+            file.write_bytes(WAREHOUSE_DAMAGES[damage](data))
+        with pytest.raises((CorruptFileError, StorageError)) as caught:
+            read(catalog)
+        assert str(file) in str(caught.value)
+        assert again in str(caught.value)
+        assert catalog.list_views("default") == ["seen"]
+        assert catalog.functions.names("default") == ["twice"]
+        listed = CliRunner().invoke(main, ["tables", "-w", catalog.warehouse])
+        assert listed.exit_code == 0, listed.output
 
 
 @pytest.mark.parametrize("cut", [1, 3])

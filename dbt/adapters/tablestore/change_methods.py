@@ -21,6 +21,7 @@ from dbt.adapters.tablestore.connection.environment import reads_rows
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
+from dbt.adapters.tablestore.models.write_identities import WriteIdentities
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -42,6 +43,7 @@ class ChangeMethods(SchemaMethods):
     _topics: ModelTopics | None
     _warned: dict[str, object]
     _rebuilds: dict[tuple[str, str, str], bool]
+    _identities: WriteIdentities
 
     @property
     def _model_changes(self) -> ModelChanges:
@@ -119,10 +121,12 @@ class ChangeMethods(SchemaMethods):
             user = _new_user(TableLayout.of(model).options)
             handle.steps = ModelSteps(self.catalog, table, user, partial(self._consumed_by, str(model["unique_id"])))
 
-    def _identity_of_build(self, options: Mapping[str, str]) -> CommitIdentity:
+    def _identity_of_build(self, model: Mapping[str, Any], sql: str, options: Mapping[str, str]) -> CommitIdentity:
         """The identity of a node's main text; statements that it ran before belong to the same one."""
         steps = self.connections.get_thread_connection().handle.steps
-        return CommitIdentity(_new_user(options) if steps is None else steps.build, 1)
+        if steps is not None:
+            return CommitIdentity(steps.build, 1)
+        return self._identities.identity(model, sql, options.get(CommitOptions.commit_user_prefix.key))
 
     def _consumed_by(self, model: str) -> tuple[Consumed, ...]:
         return (*self._model_changes.consumed_by(model), *self._model_topics.consumed_by(model))

@@ -22,6 +22,7 @@ from dbt.adapters.tablestore.connection.environment import environment_of, reads
 from dbt.adapters.tablestore.macro_methods import MacroMethods
 from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
+from dbt.adapters.tablestore.models.write_identities import identities_of_command
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -63,6 +64,7 @@ class TableStoreAdapter(MacroMethods):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
+        self._identities = identities_of_command(config)
         self._rebuilds: dict[tuple[str, str, str], bool] = {}
         self._schema_notes = {}
         self._changes: ModelChanges | None = None

@@ -9,6 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -24,7 +25,16 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
+
+@dataclass(frozen=True)
+class _Kept:
+    """A frame with the bytes of its files, and those files in which Spark finds no rows once they are empty."""
+
+    rows: tuple[DataFrame, int]
+    orc_files: tuple[str, ...]
+
+
+_FRAMES: FrameCache[_Kept] = FrameCache()
 
 
 @dataclass(frozen=True)
@@ -64,13 +74,28 @@ class TableRead:
             if cached is not None:
                 return cached.frame, cached.file_size
         key = (*state, repr(reference.predicate), reference.hidden)
-        return _FRAMES.get(spark, key, lambda: self.frame(spark, self.plan()))
+        found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
+        if any(_is_empty(self.table, path) for path in found.orc_files):
+            return self.frame(spark, self.plan())  # names the file
+        return found.rows
+
+    def _to_keep(self, spark: SparkSession) -> _Kept:
+        plan = self.plan()
+        files = ((b.path_of(self.table.paths, f), f) for b in plan.buckets for f in b.files)
+        return _Kept(self.frame(spark, plan), tuple(path for path, file in files if file.file_name.endswith(".orc")))
 
 
 def cached_rows(spark: SparkSession, table: Table, snapshot: Snapshot, level: str) -> DataFrame:
     """Keep the rows of a table in memory, and return them."""
     state = _state(table, snapshot, table.schema)
     return keep(spark, table.path, level, state, lambda: _whole(spark, table, snapshot)).frame
+
+
+def _is_empty(table: Table, path: str) -> bool:
+    try:
+        return table.io.size(path) == 0
+    except StorageError:
+        return False  # the scan says what is wrong with it
 
 
 def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataFrame, int]:

@@ -59,13 +59,13 @@ class _Joins:
         self._by_select: dict[Select, dict[Relation, list[JoinedWith]]] = {}
 
     def of(self, relation: Relation) -> list[JoinedWith]:
-        """What rows of a relation are joined with, one for each table."""
+        """The tables that rows of a relation are joined with."""
         if relation.renames_columns or relation.sampled:
             return []
         return [*self._select(relation.select).get(relation, []), *self._around(relation)]
 
     def _around(self, relation: Relation) -> list[JoinedWith]:
-        """What the output of the query that reads a relation is joined with, where that is copied from the relation."""
+        """The tables that the output of its query is joined with, where it is copied from the relation."""
         query = relation.select.query
         owner = query.owner
         if isinstance(owner, Cte):

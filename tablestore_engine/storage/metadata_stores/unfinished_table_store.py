@@ -6,12 +6,16 @@ not commit. All but the heartbeat are created once, atomically.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
-from tablestore_engine.errors import StorageError
+from tablestore_engine.errors import StorageError, TableStoreError
 from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
 from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_stores.record_file import read_record
 from tablestore_engine.storage.paths import WarehousePaths
+
+_log = logging.getLogger(__name__)
 
 RECORD, HEARTBEAT, REVOKED = "json", "heartbeat", "revoked"
 
@@ -24,7 +28,7 @@ class BuildRecordStore:
         self._paths = paths
 
     def all(self) -> Iterator[BuildRecord]:
-        """All records; those that cannot be read are left out. Notes without a record are removed."""
+        """All records; those that cannot be read are left out with a warning. Notes without a record are removed."""
         names = [one.name for one in self._io.list(self._paths.builds_dir)]
         records = {name.rpartition(".")[0] for name in names if name.endswith(f".{RECORD}")}
         for name in names:
@@ -36,10 +40,10 @@ class BuildRecordStore:
                 yield record
 
     def _load(self, build_id: str) -> BuildRecord | None:
-        data = self._read(build_id, RECORD)
         try:
-            return None if data is None else BuildRecord.from_json(data)
-        except (ValueError, KeyError, TypeError):
+            return read_record(self._io, self._paths.build_note(build_id, RECORD), BuildRecord.from_json)
+        except TableStoreError as error:
+            _log.warning("%s A table that nobody finished to fill may be left; drop it, and remove this file.", error)
             return None
 
     def add(self, record: BuildRecord) -> None:

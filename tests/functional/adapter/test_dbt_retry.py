@@ -6,7 +6,8 @@ import pytest
 from dbt.tests.util import run_dbt, write_file
 
 from dbt.adapters.tablestore.connection import connection_manager
-from tablestore_engine.errors import StorageError
+from tablestore_engine.errors import CommitOutcomeUnknownError, StorageError
+from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
 
 GOOD = "{{ config(materialized='table') }} select 1 as id"
@@ -95,3 +96,40 @@ class TestALostAnswer:
         assert table.to_arrow().to_pylist() == [{"id": 1, "v": 10}]
         written = [s for s in table.snapshots() if s.id > before and s.commit_kind == "APPEND"]
         assert [s.commit_user.startswith("dbt-") for s in written] == [True]
+
+
+ADDS = "{{ config(materialized='incremental', incremental_strategy='append') }} select 1 as id"
+
+
+class TestRetryAfterALostAnswer:
+    """The command never learns what was committed, so it fails; its retries, and theirs, add nothing twice."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sums.sql": SUMS, "adds.sql": ADDS}
+
+    @pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
+    def test_a_batch_counts_once(self, project, monkeypatch, made):
+        monkeypatch.setattr(connection_manager, "_PAUSE_SECONDS", 0)
+        monkeypatch.setattr(connection_manager, "_ATTEMPTS", 1)
+        run_dbt(["run", "--full-refresh"])
+
+        def answer_lost(self, snapshot):
+            if made:
+                publish(self, snapshot)
+            raise CommitOutcomeUnknownError("the connection was lost")
+
+        publish = Committer._publish
+        with monkeypatch.context() as patch:
+            patch.setattr(Committer, "_publish", answer_lost)
+            assert set(statuses(run_dbt(["run"], expect_pass=False)).values()) == {"error"}
+            if not made:
+                assert set(statuses(run_dbt(["retry"], expect_pass=False)).values()) == {"error"}
+        assert statuses(run_dbt(["retry"])) == {"sums": "success", "adds": "success"}
+        assert self.rows(project, "sums") == [{"id": 1, "v": 10}]
+        assert self.rows(project, "adds") == [{"id": 1}] * 2
+        run_dbt(["run", "-s", "sums"])  # another command is another batch
+        assert self.rows(project, "sums") == [{"id": 1, "v": 15}]
+
+    def rows(self, project, name):
+        return project.adapter.catalog.load_table(project.test_schema, name).to_arrow().to_pylist()

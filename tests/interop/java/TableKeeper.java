@@ -1,7 +1,9 @@
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.fs.Path;
@@ -18,6 +20,7 @@ import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.StreamTableScan;
+import org.apache.paimon.table.system.SystemTableLoader;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
 import org.apache.paimon.types.RowType;
@@ -38,6 +41,7 @@ import org.apache.paimon.utils.TypeUtils;
  *   rollback path  snapshot
  *   lookup   path  column value      reads by column = value, and says how many rows came and how many fit
  *   orphans  path                    removes all orphans, however young; says how many
+ *   buckets  path                    the texts of the partitions that `$buckets` shows, as a list
  *   stream   path  snapshot          reads the changes from the commit of a snapshot on, as a stream does, up to the
  *                                    newest; says how many rows there are of each kind, in their order
  * </pre>
@@ -79,6 +83,8 @@ public final class TableKeeper {
                 return "";
             case "lookup":
                 return lookup(table, command[2], command[3]);
+            case "buckets":
+                return buckets(SystemTableLoader.load("buckets", table).newReadBuilder());
             case "orphans":
                 return "" + new LocalOrphanFilesClean(table, System.currentTimeMillis() + 60_000).clean()
                         .getDeletedFileCount();
@@ -87,6 +93,14 @@ public final class TableKeeper {
             default:
                 throw new IllegalArgumentException("unknown command " + command[0]);
         }
+    }
+
+    private static String buckets(ReadBuilder builder) throws Exception {
+        List<String> texts = new ArrayList<>();
+        try (RecordReader<InternalRow> rows = builder.newRead().createReader(builder.newScan().plan())) {
+            rows.forEachRemaining(row -> texts.add(row.getString(0).toString()));
+        }
+        return new ObjectMapper().writeValueAsString(texts);
     }
 
     private static String lookup(FileStoreTable table, String column, String text) throws Exception {

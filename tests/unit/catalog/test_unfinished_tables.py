@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.damaged import EVERY_DAMAGE, broken
 from support.tables import arrow_rows, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
@@ -159,11 +160,18 @@ def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(wa
     assert left(warehouse) == []
 
 
-def test_a_record_that_cannot_be_read_does_no_harm(warehouse):
-    create(warehouse, "atomic")
+@pytest.mark.parametrize("damage", [one for one in EVERY_DAMAGE if one not in ("missing", "unreadable")])
+def test_a_damaged_record_is_named_and_keeps_no_other_from_being_settled(warehouse, monkeypatch, caplog, damage):
+    with monkeypatch.context() as patch:
+        patch.setattr("tablestore_engine.catalog.unfinished_tables._remove", lambda *_, **__: fail())
+        with pytest.raises(KeyboardInterrupt):
+            create(warehouse, "rollback", fail)
     folder = Path(warehouse, ".builds")
-    folder.mkdir()
-    (folder / "x.json").write_text("{")
+    (record,) = folder.glob("*.json")
+    file = folder / "0.json"
+    file.write_bytes(record.read_bytes())
     (folder / "y.heartbeat").write_text("1")
-    assert tables(warehouse) == {"t": ROWS}
-    assert os.listdir(folder) == ["x.json"]
+    with broken(file, damage):
+        assert tables(warehouse) == {}
+        assert left(warehouse) == ["0.json"]
+    assert str(file) in caplog.text

@@ -1,0 +1,72 @@
+"""The identities of a command's writes: `dbt retry` sends those of the command that failed.
+
+The *origin* of a command is the command whose writes it may send again: the one that `dbt retry` retries, or the first
+of a chain of retries; any other command is its own. A write is known by its origin, its node (and batch) and its text,
+so what was mended since is written anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt_common.invocation import get_invocation_id
+
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+
+RUN_RESULTS = "run_results.json"
+ORIGIN = "tablestore_retry.json"  # after a retry: its own id, and its origin
+
+
+class WriteIdentities:
+    """The identities of the writes of one command."""
+
+    def __init__(self, origin: str | None) -> None:
+        """`origin`: the command whose writes this one may send again, if it is another one."""
+        self._origin = origin
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+
+    def identity(self, model: Mapping[str, Any], sql: str, prefix: str | None) -> CommitIdentity:
+        """The identity of the next write of a node; `prefix` begins the name of the user."""
+        batch = (model.get("batch") or {}).get("id", "")
+        write = hashlib.sha256(f"{model['unique_id']}\n{batch}\n{sql}".encode()).hexdigest()[:16]
+        user = f"dbt-{self._origin or get_invocation_id()}-{write}-{next(self._numbers[write])}"
+        return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1, check_duplicate=self._origin is not None)
+
+
+def identities_of_command(config: Any) -> WriteIdentities:
+    """Those of the command that runs in the project of a configuration."""
+    context = click.get_current_context(silent=True)  # the flags are those of the command that is retried
+    if context is None or context.info_name != "retry":
+        return WriteIdentities(None)
+    root, target = Path(config.project_root), str(config.target_path)
+    return WriteIdentities(origin_of_retry(root / str(context.params.get("state") or target), root / target))
+
+
+def origin_of_retry(state: Path, target: Path) -> str | None:
+    """The origin of `dbt retry`, whose earlier command left its results in the folder `state`; None if they name none.
+
+    It is kept in `target` for a retry of this retry.
+    """
+    retried = (_json_in(state / RUN_RESULTS).get("metadata") or {}).get("invocation_id")
+    known = _json_in(state / ORIGIN)
+    origin = known.get("origin") if retried and known.get("command") == retried else retried
+    if origin is not None:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / ORIGIN).write_text(json.dumps({"command": get_invocation_id(), "origin": origin}), encoding="utf-8")
+    return None if origin is None else str(origin)
+
+
+def _json_in(file: Path) -> dict[str, Any]:
+    """The object in a file; empty where dbt itself will say what is wrong with it."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

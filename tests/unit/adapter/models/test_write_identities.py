@@ -1,0 +1,62 @@
+"""The identity of a write of dbt: a retry sends that of the command which failed, everything else a new one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dbt.adapters.tablestore.models.write_identities import ORIGIN, RUN_RESULTS, WriteIdentities, origin_of_retry
+
+MODEL = {"unique_id": "model.p.m"}
+
+
+def results_of(folder, command):
+    (folder / RUN_RESULTS).write_text(json.dumps({"metadata": {"invocation_id": command}}))
+
+
+def test_a_retry_sends_the_identity_of_what_it_retries():
+    failed, retry = WriteIdentities("c1"), WriteIdentities("c1")
+    one = failed.identity(MODEL, "insert into t select 1", None)
+    assert retry.identity(MODEL, "insert into t select 1", None) == one
+    assert (one.user.startswith("dbt-c1-"), one.identifier, one.check_duplicate) == (True, 1, True)
+
+
+def test_every_other_write_has_another_one():
+    writes = WriteIdentities("c1")
+    batches = [{**MODEL, "batch": {"id": day}} for day in ("20240101", "20240102")]
+    users = [
+        writes.identity(model, sql, None).user
+        for model, sql in (
+            (MODEL, "insert 1"),
+            (MODEL, "insert 1"),
+            (MODEL, "insert 2"),
+            ({"unique_id": "model.p.n"}, "insert 1"),
+            *((batch, "insert 1") for batch in batches),
+        )
+    ]
+    users.append(WriteIdentities("c2").identity(MODEL, "insert 1", None).user)
+    assert len(set(users)) == len(users)
+
+
+def test_a_command_that_retries_nothing():
+    one = WriteIdentities(None).identity(MODEL, "insert 1", "nightly")
+    assert one.user.startswith("nightly_dbt-")
+    assert not one.check_duplicate
+
+
+def test_a_retry_of_a_retry_has_the_first_command_as_its_origin(tmp_path):
+    assert origin_of_retry(tmp_path, tmp_path) is None
+    results_of(tmp_path, "c1")
+    assert origin_of_retry(tmp_path, tmp_path) == "c1"
+    command = json.loads((tmp_path / ORIGIN).read_text())["command"]
+    results_of(tmp_path, command)
+    assert origin_of_retry(tmp_path, tmp_path) == "c1"
+    results_of(tmp_path, "c9")  # a run after it
+    assert origin_of_retry(tmp_path, tmp_path) == "c9"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"metadata": null}'])
+def test_results_that_name_no_command(tmp_path, text):
+    (tmp_path / RUN_RESULTS).write_text(text)
+    assert origin_of_retry(tmp_path, tmp_path) is None
