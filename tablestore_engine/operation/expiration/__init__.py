@@ -1,4 +1,4 @@
-"""What may be removed: expired snapshots, changelogs and partitions, orphan files, and tags that are dead.
+"""Removal of what is old or unknown: expired snapshots, changelogs and partitions, orphan files, and dead tags.
 
 Knows `transaction` and what lies below it.
 """

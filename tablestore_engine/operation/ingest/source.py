@@ -14,7 +14,7 @@ from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consume
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A topic whose messages hold changes in a format (`log.decode_messages.FORMATS`), the id of its cluster, and its
+    """A topic whose messages hold changes in a format (`kafka.decode_messages.FORMATS`), the id of its cluster, and its
     own id: a topic that was deleted and made anew has another one."""
 
     topic: str

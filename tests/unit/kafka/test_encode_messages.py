@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.kafka import encode_changes
+from tablestore_engine.kafka import encode_messages
 from tablestore_engine.kafka.encode_messages import messages_of, texts_as_bytes
 from tablestore_engine.kafka.settings import LogSettings
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
@@ -68,14 +68,14 @@ def test_without_a_key_messages_have_none():
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_the_rows_of_an_update_stay_together(monkeypatch, size):
     expected = rendered(LOG)
-    monkeypatch.setattr(encode_changes, "ROWS_AT_ONCE", size)
+    monkeypatch.setattr(encode_messages, "ROWS_AT_ONCE", size)
     assert rendered(LOG) == expected
     assert rendered(replace(LOG, sends_before=False))[1] == ({"id": 2}, "c", None, row(2, "c"))
 
 
 def test_few_wide_rows_are_a_part(monkeypatch):
     expected = rendered(LOG)
-    monkeypatch.setattr(encode_changes, "_BYTES_AT_ONCE", 1)
+    monkeypatch.setattr(encode_messages, "_BYTES_AT_ONCE", 1)
     assert rendered(LOG) == expected
     assert len(list(messages_of(changes_of(CHANGES), LOG))) == 5
 

@@ -16,8 +16,9 @@ ADAPTER = ENGINE.parent / "dbt" / "adapters" / "tablestore"
 CODE = [file for folder in (ENGINE, ENGINE.parent / "dbt") for file in sorted(folder.rglob("*.py"))]
 MOST = 7
 MOST_FILES = 5
-DATA = {"nullable"}
-"""Not a wish of a caller, but a property of each type, which is copied wherever a type is made from another one."""
+DATA = {"nullable", "schema"}
+"""Not wishes of a caller: a property of each type, copied wherever a type is made from another one; and a name that is
+a flag in a value of dbt only (which parts of a relation's name are written)."""
 DOOR = "store.py"  # whose callers name each thing that they ask for
 
 

@@ -91,7 +91,7 @@ def test_only_the_transaction_commits():
 
 def test_a_commit_is_followed_by_what_follows_commits():
     """Only maintenance may leave that out: it follows a commit itself."""
-    maintenance = {"transaction", "compact", "history"}
+    maintenance = {"transaction", "compact", "history", "expiration"}
     found = set()
     for file in _modules():
         calls = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call)]

@@ -37,7 +37,8 @@ class WriteIdentities:
         batch = (model.get("batch") or {}).get("id", "")
         write = hashlib.sha256(f"{model['unique_id']}\n{batch}\n{sql}".encode()).hexdigest()[:16]
         user = f"dbt-{self._origin or get_invocation_id()}-{write}-{next(self._numbers[write])}"
-        return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1, check_duplicate=self._origin is not None)
+        identity = CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
+        return identity if self._origin is None else identity.sent_again()
 
 
 def identities_of_command(config: Any) -> WriteIdentities:

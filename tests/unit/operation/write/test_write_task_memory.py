@@ -50,7 +50,7 @@ def peaks(folder, rows, runs):
 def measured(folder, rows, runs=2):
     """`peaks` in a process of its own, because a pool's maximum is never reset."""
     code = (
-        "import json; from test_write_table_memory import peaks;"
+        "import json; from test_write_task_memory import peaks;"
         f" print(json.dumps(peaks({str(folder)!r}, {rows}, {runs})))"
     )
     paths = [str(Path(__file__).parent), *sys.path]
