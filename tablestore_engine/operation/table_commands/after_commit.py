@@ -16,6 +16,7 @@ from typing import TypeVar
 from tablestore_engine.errors import ConflictError, ExecutionError, LogBehindError, TableStoreError
 from tablestore_engine.kafka.settings import has_log
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity, applied_before
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
 from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
@@ -120,12 +121,13 @@ def _background() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="tablestore-expire")
 
 
+_NOT_COMPACTED = "Table {table} was written to, but not compacted"
 _NOT_EXPIRED = "Old snapshots of table {table} were not removed after a commit"
 
 
 FOLLOW_UPS = (
     FollowUp("Table {table} was written to, but its log lacks the changes", _publish),
-    FollowUp("Table {table} was written to, but not compacted", _compact),
+    FollowUp(_NOT_COMPACTED, _compact),
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
     FollowUp("Partitions of table {table} were not marked as done after a write", _mark_partitions),
     FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
@@ -166,6 +168,36 @@ def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
             raise behind
         return shown
     return done.snapshot
+
+
+def follow_none(state: TableState, execute: Execute = execute_small) -> Snapshot | None:
+    """Do what follows a write that commits nothing, because it has no rows or was sent before.
+
+    The process of an earlier one may have ended between its commit and the compaction, before which readers of a table
+    with deletion vectors leave its rows out. Returns the snapshot of that compaction; None when nothing was left. A
+    failure is a warning.
+    """
+
+    def step() -> Snapshot | None:
+        latest = state.snapshots.latest()
+        if latest is None:
+            return None
+        return _compact(WrittenTable(_as_committed(Committed(state, latest)), frozenset(), execute))
+
+    if not state.schema.reads_files_alone:
+        return None
+    return warned_of(_NOT_COMPACTED.format(table=state.name), step)
+
+
+def sent_before(
+    state: TableState, identity: CommitIdentity | None, execute: Execute = execute_small
+) -> Snapshot | None:
+    """The first snapshot with the rows of a write that was sent before under its identity; None for a new write.
+
+    Raises CommitIdentityError when that is not known.
+    """
+    done = applied_before(state.snapshots, identity)
+    return None if done is None else follow_none(state, execute) or done
 
 
 def _as_committed(done: Committed) -> TableState:
