@@ -14,6 +14,7 @@ from tablestore_engine.operation.commit.consumed_positions import UNFINISHED, ca
 
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy='one_by_one',
+          tblproperties={'snapshot.num-retained.max': 1, 'snapshot.num-retained.min': 1},
           pre_hook="{% if is_incremental() %}insert into {{ this }} values (0, 'hook', 0){% endif %}") }}
 select id, _row_kind as kind, amount from {{ changes(source('shop', 'orders')) }}
 """
@@ -53,8 +54,6 @@ class TestOneByOne:
         store.execute("create table orders (id int, amount int, primary key (id) not enforced)")
         store.execute("insert into orders values (1, 10), (2, 20)")
         run_dbt(["run"])
-        store.execute("alter table counted set tblproperties ('snapshot.num-retained.max' = '1',"
-                      " 'snapshot.num-retained.min' = '1')")  # fmt: skip
         store.execute("insert into orders values (1, 11), (3, 30)")
         store.execute("delete from orders where id = 2")
         for dies_at in (5, 7):  # between two statements, and before the end
@@ -71,6 +70,15 @@ class TestOneByOne:
         assert positions_of(latest)[f"{project.test_schema}.orders"].snapshot == 4
         assert UNFINISHED not in carried(latest)
         assert not positions_of(store.table("audit").latest_snapshot())
+        store.execute("insert into orders values (5, 50)")
+        with monkeypatch.context() as patched:
+            patched.setattr(Committer, "_publish", dying(4))
+            run_dbt(["run"], expect_pass=False)
+        run_dbt(["run", "--full-refresh"])
+        assert UNFINISHED not in carried(store.table("counted").latest_snapshot())
+        store.execute("insert into orders values (6, 60)")
+        run_dbt(["run"])
+        assert len(answers(store, "select * from counted")) == 5
 
 
 def dying(at):

@@ -14,13 +14,14 @@ to be the same ones, of a query that reads more changes by then.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import NotFoundError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.operation.commit.consumed_positions import NO_MARK, Consumed, Position, mark_of
+from tablestore_engine.operation.commit.consumed_positions import NO_MARK, Consumed, Position, concerning, mark_of
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.table_commands.after_commit import follow
@@ -63,13 +64,20 @@ class Build:
         return CommitIdentity(f"{self.name}-{step}", 1).sent_again()
 
 
-def begin_build(state: TableState, build: Build) -> None:
+def is_unfinished(state: TableState) -> bool:
+    """Whether a build of the table has not ended."""
+    return mark_of(state.snapshots.latest()) != NO_MARK
+
+
+def begin_build(state: TableState, build: Build, *, anew: bool = False) -> None:
     """Set the mark, and keep the snapshot from which the rows can be restored: with all of them, also those that a
     killed write left for a compaction to make readable.
 
+    With `anew` the build will replace all rows, so it also follows one that cannot be undone.
     Raises ConsumedElsewhereError when another build is unfinished.
     """
-    intent = WriteIntent(identity=build.identity("begins"), consumed=(build.begins(),))
+    begins = build.replaces() if anew else build.begins()
+    intent = WriteIntent(identity=build.identity("begins"), consumed=(begins,))
     merge_unread(state)
     latest = state.snapshots.latest()
     if mark_of(latest) == NO_MARK:
@@ -85,6 +93,21 @@ def finish_build(state: TableState, build: Build, consumed: tuple[Consumed, ...]
     intent = WriteIntent(identity=build.identity("ends"), consumed=(build.ends(anew=anew), *consumed))
     follow(publish_change(state, Change("APPEND"), intent))
     delete_consumer(state.io, state.paths, _CONSUMER)
+
+
+@contextmanager
+def forgotten_build(state: TableState, intent: WriteIntent) -> Iterator[WriteIntent]:
+    """The intent of a write that makes the table anew: an unfinished build of the rows that it replaces is forgotten.
+
+    A write that belongs to a build itself carries the mark of that one.
+    """
+    if any(one.marks for one in concerning(state.name, intent.consumed)):
+        yield intent
+        return
+    unfinished = is_unfinished(state)
+    yield replace(intent, consumed=(*intent.consumed, Consumed(state.name, None, NO_MARK, marks=True)))
+    if unfinished:
+        delete_consumer(state.io, state.paths, _CONSUMER)
 
 
 def undo_unfinished(state: TableState) -> str:

@@ -311,7 +311,8 @@ class Frames:
         if not self._nesting and is_temporary(self.spark, name):
             return None
         table = self._table(database, name)
-        return None if self._with_session(reference, *table.identifier).options else (table, self.pin(table))
+        asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
+        return (table, self.pin(table)) if asked.is_plain else None
 
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""

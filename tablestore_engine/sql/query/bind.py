@@ -189,7 +189,7 @@ def _with_joined(
     for table, ones in joined_with(structure, tokens).items():
         known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
         if (reference := tables[table]) is not None and known:
-            found[table] = replace(reference, joined=known, columns=named_columns(tokens))
+            found[table] = replace(reference, joined=known, columns=named_columns(structure, tokens))
     return found
 
 

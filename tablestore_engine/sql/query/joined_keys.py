@@ -8,17 +8,20 @@ is copied from, through subqueries and common table expressions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from tablestore_engine.sql.query.predicate_reader import read_equalities
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent, pushed_sides
 from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
-from tablestore_engine.sql.tokens.lexer import Token
+from tablestore_engine.sql.tokens.lexer import QUOTED, Token
 
 Path = tuple[Relation, ...]
 """A relation, that which its query copies a column from, and so on up to a table. Columns that come by one path are of
 one row of the table; a common table expression that is read twice has two paths."""
 Pairs = tuple[tuple[str, str], ...]
 """A column of a table and one of the table that it is joined with, as written."""
+_UNNAMED: Final = frozenset(["NATURAL", "PIVOT", "UNPIVOT", "TABLE", "|>"])  # these use columns without their names
+_REGEX_SIGNS: Final = frozenset(".*+?|()[]{}^$\\")
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,30 @@ def joined_with(structure: Structure, tokens: list[Token]) -> dict[Relation, lis
     return {table: ones for table, ones in found.items() if ones}
 
 
-def named_columns(tokens: list[Token]) -> frozenset[str] | None:
+def named_columns(structure: Structure, tokens: list[Token]) -> frozenset[str] | None:
     """The names in a query, in lower case: a column that is not among them is not used. None for all columns."""
-    if any(_is_star(tokens, i) or token.key == "NATURAL" for i, token in enumerate(tokens)):
+    if any(table.select.items is None for table in structure.tables):  # FROM t JOIN s ON …, TABLE t
+        return None
+    if any(token.key in _UNNAMED or _is_star(tokens, i) or _is_computed(tokens, i) for i, token in enumerate(tokens)):
         return None
     return frozenset(token.name.lower() for token in tokens if token.is_name)
 
 
 def _is_star(tokens: list[Token], i: int) -> bool:
-    """Whether a token may be the star of a select list; `count(*)` has none."""
-    return tokens[i].key == "*" and not (tokens[i - 1].key == "(" and tokens[i + 1].key == ")")
+    """Whether a token may be a star that means columns: in a select list, or as the argument of a function. The star
+    of `count(*)` means none, if it is Spark's own `count`."""
+    if tokens[i].key != "*":
+        return False
+    counts = tokens[i - 2].key == "COUNT" and tokens[i - 3].key != "." and tokens[i - 1].key == "("
+    return not (counts and tokens[i + 1].key == ")")
+
+
+def _is_computed(tokens: list[Token], i: int) -> bool:
+    """Whether a token may mean columns of other names: `IDENTIFIER('v')`, or a regular expression of names."""
+    token = tokens[i]
+    if token.kind == QUOTED:
+        return not _REGEX_SIGNS.isdisjoint(token.name)
+    return token.key == "IDENTIFIER" and tokens[i + 1].key == "("
 
 
 class _Joins:

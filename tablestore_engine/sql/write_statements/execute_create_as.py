@@ -22,6 +22,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
+from tablestore_engine.operation.table_commands.unfinished import forgotten_build
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
@@ -170,9 +171,9 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
-    with replaced_log(table.state, wanted) as logged:
+    with replaced_log(table.state, wanted) as logged, forgotten_build(table.state, context.intent) as intent:
         schema = next_schema(table.schema, logged, table.schemas.list_ids()[-1])
-        job = begin(table.state, context.intent, table.latest_snapshot(), removes=everything, schema=schema)
+        job = begin(table.state, intent, table.latest_snapshot(), removes=everything, schema=schema)
         result = write_files(context.spark(), table, None, job, rows)
         outcome = finish(context.spark(), table, job, result, replace_all(table.schema, schema), result.rows_kept)
     return result_of("CREATE TABLE", outcome)

@@ -53,13 +53,16 @@ class ModelSteps:
 
     def begin(self, *, anew: bool) -> None:
         """Begin the build with the first write. `anew`: which makes the table."""
-        from tablestore_engine.operation.table_commands.unfinished import Build, begin_build
+        from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, is_unfinished
 
         if self.begun or anew:
             self.begun, self.anew = True, self.anew or anew
             return
         table = self.catalog.load_table(*self.table)
-        begin_build(table.state, Build(table.state.name, self.build))
+        # A write before the one that makes the table anew.
+        rebuilds = all(one.before is None for one in self.consumed())
+        self.anew = rebuilds and is_unfinished(table.state)
+        begin_build(table.state, Build(table.state.name, self.build), anew=self.anew)
         self.begun = True
 
     def mark(self, *, anew: bool) -> Consumed:

@@ -5,6 +5,7 @@ from support.tables import keyed_table, write
 
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, mark_of, positions_of
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
@@ -21,8 +22,8 @@ def table(tmp_path):
     return made
 
 
-def steps_of(tmp_path, news=(NEWS,), name="t"):
-    return ModelSteps(Catalog(tmp_path), ("default", name), "dbt-1", lambda: news)
+def steps_of(tmp_path, news=(NEWS,), name="t", build="dbt-1"):
+    return ModelSteps(Catalog(tmp_path), ("default", name), build, lambda: news)
 
 
 def consumed(steps, intent, *statements):
@@ -59,6 +60,19 @@ def test_a_statement_before_the_main_text_begins_the_build(tmp_path, table):
     assert consumed(steps, MAIN, INSERT) == [hook]
     assert positions_of(table.latest_snapshot()) == {"shop.orders": NEWS.after}
     assert consumed(steps, PLAIN, OTHER) == [()]
+
+
+def test_a_write_before_the_table_is_made_anew_follows_a_build_that_died(tmp_path, table):
+    again = Consumed("shop.orders", NEWS.after, Position(5, "y"))
+    assert consumed(steps_of(tmp_path), MAIN, INSERT) == [(NEWS,)]
+    consumed(steps_of(tmp_path, news=(again,), build="dead"), PLAIN, INSERT)
+    with pytest.raises(ConsumedElsewhereError):
+        consumed(steps_of(tmp_path, news=(again,)), PLAIN, INSERT)
+    steps = steps_of(tmp_path)
+    consumed(steps, PLAIN, INSERT)
+    consumed(steps, MAIN, "create or replace table t as select 1 as id, 2 as v")
+    assert mark_of(table.latest_snapshot()) == Position(0)
+    assert positions_of(table.latest_snapshot()) == {"shop.orders": NEWS.after}
 
 
 def test_statements_about_other_tables_begin_none(tmp_path, table):

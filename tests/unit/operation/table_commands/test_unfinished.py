@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from support.tables import arrow_rows, by_key, compact, keyed_table, new_job, read, reload, write
+from support.tables import arrow_rows, by_key, compact, keyed_table, new_job, read, reload, schema_of, write
 
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit import Change
@@ -18,6 +20,7 @@ from tablestore_engine.operation.commit.consumed_positions import (
     positions_of,
 )
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
+from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, finish_build, undo_unfinished
 from tablestore_engine.operation.transaction.transaction import publish, publish_change
 from tablestore_engine.operation.write.write_task import write_table
@@ -141,6 +144,29 @@ def test_a_table_that_is_made_anew(table):
     assert "anew" in undo_unfinished(table.state)
     finish_build(table.state, build, (Consumed(SOURCE, FIRST, NEXT),), anew=True)
     assert undo_unfinished(table.state) == ""
+
+
+@pytest.mark.parametrize("columns", [{"id": "INT", "v": "INT"}, {"id": "INT", "w": "INT"}])
+def test_a_table_that_is_made_anew_forgets_what_was_unfinished(table, columns):
+    begun(table)
+    write(table, [{"id": 9, "v": 9}])
+    wanted = replace(schema_of(columns, ["id"]), options=table.schema.options)
+    replace_empty(table.state, wanted)
+    assert mark_of(table.latest_snapshot()) == NO_MARK
+    assert undo_unfinished(table.state) == ""
+    assert not consumers(table.io, table.paths)
+
+
+def test_a_build_that_makes_the_table_anew_follows_one_that_cannot_be_undone(table):
+    begun(table)
+    write(table, [{"id": 9, "v": 9}])
+    build = build_of(table, OTHER)
+    begin_build(table.state, build, anew=True)
+    assert "anew" in undo_unfinished(table.state), "its rows are those of the first build until it ends"
+    step(table, build, 2, build.replaces())
+    finish_build(table.state, build, NEWS, anew=True)
+    assert undo_unfinished(table.state) == ""
+    assert not consumers(table.io, table.paths)
 
 
 def test_the_mark_is_of_one_table(tmp_path):

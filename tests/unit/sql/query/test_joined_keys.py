@@ -57,3 +57,82 @@ def test_names_of_a_query_that_joins():
     assert "b" not in columns(f"select t.v {join}")
     for items in ("*", "t.*", "t.v * 2", "count(distinct *)"):
         assert columns(f"select {items} {join}") is None, "the star may be one of columns"
+
+
+JOINED = "FROM big t JOIN few s ON t.a = s.x"
+NEEDS_MORE = [
+    *("t.*", "* EXCEPT (v)", "struct(t.*)", "t.nested.*", "count(DISTINCT *)", "count(t.*)", "f(1, *)"),
+    # A star is the argument of any function but count.
+    *("md5(to_json(struct(*)))", "hash(*)", "array(*)[0]", "coalesce ( * )", "db.count(*)", "`count`(*)"),
+    # Names that are computed, and regular expressions of names (spark.sql.parser.quotedRegexColumnNames).
+    *("IDENTIFIER('v')", "t.v, IDENTIFIER(:column)", "`(a)?+.+`", "t.`v|w`", "`[vw]`"),
+]
+
+
+def columns_of(query, name="big"):
+    return next(one.columns for one in references(query) if one.name == name and one.joined)
+
+
+@pytest.mark.parametrize("items", NEEDS_MORE)
+def test_queries_that_need_columns_without_naming_them(items):
+    assert columns_of(f"SELECT {items} {JOINED}") is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        JOINED,
+        f"FROM ({JOINED}) q |> WHERE a > 1",
+        f"WITH q AS ({JOINED}) SELECT a FROM q",
+        f"SELECT b FROM ({JOINED}) AS q(a, b, x)",
+        f"SELECT x FROM f(TABLE({JOINED}))",
+        "SELECT v FROM big t NATURAL JOIN few s WHERE t.a = s.x",
+        f"SELECT q FROM (SELECT a, v {JOINED}) PIVOT (sum(v) FOR a IN (1 AS q))",
+        f"SELECT q FROM (SELECT a, v {JOINED}) UNPIVOT (q FOR name IN (a, v))",
+        f"SELECT v {JOINED} UNION ALL TABLE other",
+    ],
+)
+def test_forms_of_queries_that_name_no_columns(query):
+    assert columns_of(query) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "FROM big t |> JOIN few s ON t.a = s.x |> SELECT t.v",
+        f"{JOINED} |> EXTEND t.v + 1 AS w",
+        f"SELECT q {JOINED} PIVOT (sum(v) FOR c IN (1 AS q))",
+        f"SELECT q {JOINED} UNPIVOT (q FOR name IN (v, w))",
+        "SELECT c FROM (big t JOIN few s ON t.a = s.x) AS j(a, b, c)",
+        "SELECT v FROM big AS t(a, b, v) JOIN few s ON t.a = s.x",
+        "SELECT t.v FROM (FROM big) t JOIN few s ON t.a = s.x",
+        "SELECT t.v FROM (TABLE big) t JOIN few s ON t.a = s.x",
+        "SELECT f.v FROM f(TABLE(big)) f JOIN few s ON f.a = s.x",
+        "SELECT t.v FROM big t JOIN few s USING (a)",
+        "SELECT TRANSFORM (t.v, t.w) USING 'cat' FROM big t JOIN few s ON t.a = s.x",
+        f"MAP a, b USING 'cat' {JOINED}",
+    ],
+)
+def test_forms_of_queries_that_join_no_rows_by_keys(query):
+    assert not any(one.joined for one in references(query) if one.name == "big")
+
+
+@pytest.mark.parametrize(
+    ("items", "tail", "names"),
+    [
+        ("count(*), count ( /* all */ * )", "GROUP BY ALL HAVING max(w) > 1 ORDER BY ALL", {"w"}),
+        ("sum(t.v) OVER w1", "WINDOW w1 AS (PARTITION BY k ORDER BY o)", {"v", "k", "o"}),
+        ("v", "QUALIFY row_number() OVER (ORDER BY q) = 1", {"v", "q"}),
+        ("item", "LATERAL VIEW explode(list) e AS item", {"list", "item"}),
+        ("m[:k], `date`, left, transform(list, one -> one + v)", "", {"m", "k", "date", "left", "list", "v"}),
+        ("v AS b, b", "WHERE EXISTS (SELECT 1 FROM other o WHERE o.x = z)", {"v", "b", "z"}),
+        ("w FROM (SELECT a, v AS w", ") q WHERE w > 1", {"v"}),
+        ("v", "SORT BY z LIMIT 3 OFFSET n", {"v", "z", "n"}),
+        ("_ROW_ID, _metadata.file_name", "", {"_row_id", "_metadata"}),
+    ],
+)
+def test_names_in_all_clauses(items, tail, names):
+    found = columns_of(f"SELECT {items} {JOINED} {tail}")
+    assert found is not None
+    assert names <= found
+    assert "other_column" not in found
