@@ -59,10 +59,10 @@ def compact_written(
         TableStoreError: see `run_and_commit`.
     """
     whatever_size = execute_here if execute is execute_small else execute
-    if state.schema.reads_files_alone:
-        return merge_unread(state, whatever_size)  # also what a write left that ended before its compaction
     if not written:
         return None
+    if state.schema.reads_files_alone:
+        return merge_unread(state, whatever_size)
     options, now = state.options, now_millis()
     if options.compaction_schedule_enabled:
         schedule_after_commit(state, now)

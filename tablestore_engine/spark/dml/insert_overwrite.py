@@ -71,10 +71,13 @@ def finish(
     counted = result.rows_in if rows is None else rows
     removes = change.removed or change.restarts or change.replaces is not None
     execute = partial(execute_tasks, lambda: spark)
-    if not result.entries and not removes and job.intent.commits_nothing:
+    empty = not result.entries and not removes
+    snapshot = None
+    if not (empty and job.intent.commits_nothing):
+        snapshot = follow(publish(table.state, job, result, change), execute)
+    if empty:
         follow_none(table.state, execute)
-        return WriteOutcome(None, counted)
-    return WriteOutcome(follow(publish(table.state, job, result, change), execute), counted)
+    return WriteOutcome(snapshot, counted)
 
 
 def overwrite(

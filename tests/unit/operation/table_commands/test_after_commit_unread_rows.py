@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,9 +13,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position
 from tablestore_engine.operation.table_commands import arrow_write
-from tablestore_engine.operation.table_commands.after_commit import follow
-from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteResult
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
@@ -69,7 +68,13 @@ def no_rows(table):
 
 
 def no_rows_but_a_position(table):
-    follow(publish_change(table.state, Change("APPEND"), PLAIN))
+    news = WriteIntent(consumed=(Consumed("shop.orders", None, Position(3)),))
+    job = replace(new_job(table), intent=news)
+    assert finish(None, table, job, WriteResult(), Change("APPEND")).snapshot.commit_kind == "APPEND"
+
+
+def no_rows_as_arrow(table):
+    table.write(keyed_arrow(8))
 
 
 def sent_with_fewer_columns(table):
@@ -86,6 +91,7 @@ def sent_with_fewer_columns(table):
         sent_by_stream,
         no_rows,
         no_rows_but_a_position,
+        no_rows_as_arrow,
         sent_with_fewer_columns,
     ],
 )
