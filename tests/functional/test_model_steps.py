@@ -21,7 +21,8 @@ select id, _row_kind as kind, amount from {{ changes(source('shop', 'orders')) }
 STRATEGY = """
 {% macro get_incremental_one_by_one_sql(arg_dict) %}
   {% set target, changed = arg_dict['target_relation'], arg_dict['temp_relation'] %}
-  {% do run_query('insert into ' ~ target ~ ' select id, kind, amount from ' ~ changed ~ " where kind = '-D'") %}
+  {% do run_query('create or replace temporary view w as select * from ' ~ target) %}
+  {% do run_query('insert into w select id, kind, amount from ' ~ changed ~ " where kind = '-D'") %}
   {% set text %}
     insert into audit select count(*) from {{ changed }};
     insert into {{ target }} select id, kind, amount from {{ changed }} where kind = '+U';

@@ -1,9 +1,10 @@
 """Whether a commit still fits the table as it is now. Pure.
 
 Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added at
-level 1 or above must not overlap a live run there. Writes have a fallback for the last rule: a bulk load whose bucket
-is no longer empty is committed at level 0 instead, where overlap is normal. The files that a compaction writes have all
-columns that the replaced files may have.
+level 1 or above must not overlap a live run there, nor, in tables with deletion vectors, at any other level above 0,
+unless a compaction writes them, which marks the old rows as deleted. Writes have a fallback for the last rule: a bulk
+load whose bucket is no longer empty is committed at level 0 instead, where overlap is normal. The files that a
+compaction writes have all columns that the replaced files may have.
 
 A compaction that drops deletes must have merged all older records of their keys. A record that was committed meanwhile,
 at any level, with a smaller sequence number than a delete would make the deleted row visible again. Files above the
@@ -119,8 +120,9 @@ def _by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketId, list[Manifest
 def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
     """The ADD entries; those of a bulk load at level 0 if their bucket is no longer empty."""
     upper = [e for e in new.added if e.file.level > 0]
-    overlapping = _overlapping(schema, live, upper) if upper else []
-    if schema.reads_files_alone and new.kind != "COMPACT":
+    alone = schema.reads_files_alone and new.kind != "COMPACT"
+    overlapping = _overlapping(schema, live, upper, other_levels=alone) if upper else []
+    if alone:
         return _lowered_together(new, overlapping)
     if not overlapping:
         return new.added
@@ -140,7 +142,8 @@ def _lowered_together(new: NewFiles, overlapping: Sequence[ManifestEntry]) -> tu
     """The ADD entries of a write into a table with deletion vectors.
 
     Readers take what is above level 0 as rows at once, and the rest after its compaction. So that they see all rows of
-    a write or none, and no deletes, they are all above level 0 or none.
+    a write or none, and no deletes, they are all above level 0 or none. A key is in one file above level 0 only, unless
+    its old row is marked as deleted, which is for compactions to do: so other levels matter, too.
     """
     if not overlapping and all(e.file.level > 0 and e.file.delete_row_count == 0 for e in new.added):
         return new.added
@@ -219,15 +222,16 @@ def hidden_by_deletes(
 
 
 def _overlapping(
-    schema: TableSchema, live: Sequence[ManifestEntry], upper: Sequence[ManifestEntry]
+    schema: TableSchema, live: Sequence[ManifestEntry], upper: Sequence[ManifestEntry], *, other_levels: bool
 ) -> list[ManifestEntry]:
-    """New files that would share a key with a remaining file of their own level."""
+    """New files that would share a key with a remaining file of their own level, or also of others above level 0."""
     types = [f.type for f in schema.trimmed_key_fields]
     live_by_bucket = _by_bucket(live)
     found = []
     for entry in upper:
         others = live_by_bucket.get((entry.partition, entry.bucket), ())
-        if _shares_keys(entry, [one for one in others if one.file.level == entry.file.level], types):
+        own = [one for one in others if one.file.level == entry.file.level or (other_levels and one.file.level > 0)]
+        if _shares_keys(entry, own, types):
             found.append(entry)
     return found
 

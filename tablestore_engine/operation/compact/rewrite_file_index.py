@@ -42,6 +42,7 @@ def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: Sc
             files=one.files,
             output_level=0,
             drop_deletes=False,
+            deletions=one.deletions,
         )
         for one in buckets
     ]

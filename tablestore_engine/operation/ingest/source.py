@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.kafka.decode_messages import FORMATS
 from tablestore_engine.kafka.settings import LogSettings
-from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,8 @@ class KafkaSource:
         return LogSettings(self.topic, self.servers, self.client)
 
 
-def consumed_offsets(source: KafkaSource, latest: Snapshot | None) -> tuple[int, ...] | None:
-    """The offset of each partition that a table takes next; None when it has taken nothing yet."""
-    return offsets_of(source, positions_of(latest))
-
-
 def offsets_of(source: KafkaSource, positions: Mapping[str, Position]) -> tuple[int, ...] | None:
-    """The same, of the positions of a table's sources."""
+    """The offset of each partition that a table with these positions takes next; None when it has taken nothing yet."""
     found = positions.get(source.name)
     return None if found is None else tuple(int(one) for one in found.mark.partition("@")[0].split(",") if one)
 
@@ -60,10 +54,10 @@ def position_of(offsets: Sequence[int], topic_id: str = "") -> Position:
     return Position(sum(offsets), ",".join(map(str, offsets)) + (f"@{topic_id}" if topic_id else ""))
 
 
-def consumed(source: KafkaSource, before: Sequence[int] | None, after: Sequence[int]) -> Consumed:
-    """The record, in a write, of the messages that its rows come from."""
-    earlier = None if before is None else position_of(before, source.topic_id)
-    return Consumed(source.name, earlier, position_of(after, source.topic_id), first=before is None)
+def consumed(source: KafkaSource, before: Position | None, after: Sequence[int]) -> Consumed:
+    """The record, in a write, of the messages that its rows come from. `before`: as the table has it, which may be
+    without the id of the topic."""
+    return Consumed(source.name, before, position_of(after, source.topic_id), first=before is None)
 
 
 def check_format(name: str, *, keyed: bool) -> None:

@@ -17,15 +17,15 @@ from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import cluster_of, end_offsets, first_offsets, topic_id_of
-from tablestore_engine.operation.commit.consumed_positions import positions_of
+from tablestore_engine.operation.commit.consumed_positions import Position, positions_of
 from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.ingest.source import (
     KafkaSource,
     check_format,
     check_start,
     consumed,
-    consumed_offsets,
     first_to_take,
+    offsets_of,
     refuse_lost,
     why_another_topic,
 )
@@ -81,12 +81,12 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
     """
     _check(state, source, rules)
     source = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
-    latest = state.snapshots.latest()
-    before = consumed_offsets(source, latest)
-    refuse_lost(source, why_another_topic(source, positions_of(latest)))
+    positions = positions_of(state.snapshots.latest())
+    before = offsets_of(source, positions)
+    refuse_lost(source, why_another_topic(source, positions))
     ends = end_offsets(source.log, committed=True)
     starts = first_to_take(source, before, first_offsets(source.log), ends, rules.start)
-    done = _Sync(state, source, rules, before)
+    done = _Sync(state, source, rules, positions.get(source.name))
     if any(start < end for start, end in zip(starts, ends, strict=True)):
         for messages, offsets in batches(source, starts, ends, rules.batch):
             done.take(messages, offsets)
@@ -119,9 +119,7 @@ def batches(
 class _Sync:
     """One sync: the table as it is now, and what was done."""
 
-    def __init__(
-        self, state: TableState, source: KafkaSource, rules: SyncRules, before: tuple[int, ...] | None
-    ) -> None:
+    def __init__(self, state: TableState, source: KafkaSource, rules: SyncRules, before: Position | None) -> None:
         self._state = state
         self._source = source
         self._rules = rules
@@ -137,9 +135,9 @@ class _Sync:
             found = decode(self._source.format, values, keys, self._wanted())
         if found.bad:
             self._bury(found, messages)
-        intent = WriteIntent(consumed=(consumed(self._source, self._before, offsets),))
-        write_arrow(self._state, _with_kinds(found), intent)
-        self._before = tuple(offsets)
+        taken = consumed(self._source, self._before, offsets)
+        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,)))
+        self._before = taken.after
         done = self.result
         self.result = Synced(
             done.messages + len(messages),

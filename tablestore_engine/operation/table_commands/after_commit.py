@@ -16,8 +16,10 @@ from typing import TypeVar
 from tablestore_engine.errors import ConflictError, ExecutionError, LogBehindError, TableStoreError
 from tablestore_engine.kafka.settings import has_log
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity, applied_before
+from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small, merge_unread
 from tablestore_engine.operation.compact.compact_task import Execute
+from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
 from tablestore_engine.operation.expiration.partition_expire import expire_when_due
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, changelog_retention, expire_snapshots
@@ -67,9 +69,14 @@ def _compact(written: WrittenTable) -> Snapshot | None:
     try:
         return compact_written(written.state, written.buckets, written.execute)
     except ConflictError as error:
-        if written.state.schema.reads_files_alone:  # no silent try by the next commit: the rows cannot be read
-            raise ExecutionError(f"its rows can be read after the next compaction. {error}") from error
+        if written.state.schema.reads_files_alone:
+            raise _unread(error) from error
         raise
+
+
+def _unread(error: ConflictError) -> ExecutionError:
+    """No silent try by the next commit: the rows cannot be read."""
+    return ExecutionError(f"its rows can be read after the next compaction. {error}")
 
 
 def _expire_partitions(written: WrittenTable) -> None:
@@ -120,12 +127,13 @@ def _background() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="tablestore-expire")
 
 
+_NOT_COMPACTED = "Table {table} was written to, but not compacted"
 _NOT_EXPIRED = "Old snapshots of table {table} were not removed after a commit"
 
 
 FOLLOW_UPS = (
     FollowUp("Table {table} was written to, but its log lacks the changes", _publish),
-    FollowUp("Table {table} was written to, but not compacted", _compact),
+    FollowUp(_NOT_COMPACTED, _compact),
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
     FollowUp("Partitions of table {table} were not marked as done after a write", _mark_partitions),
     FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
@@ -166,6 +174,37 @@ def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
             raise behind
         return shown
     return done.snapshot
+
+
+def follow_none(state: TableState, execute: Execute = execute_here) -> Snapshot | None:
+    """Do what follows a write that adds nothing, because it has no rows or was sent before.
+
+    The process of an earlier one may have ended between its commit and the compaction, before which readers of a table
+    with deletion vectors leave its rows out. Returns the snapshot of that compaction; None when nothing was left. A
+    failure is a warning.
+    """
+
+    def step() -> Snapshot | None:
+        latest = state.snapshots.latest()
+        if latest is None:
+            return None
+        try:
+            return merge_unread(_as_committed(Committed(state, latest)), execute)
+        except ConflictError as error:
+            raise _unread(error) from error
+
+    if not state.schema.reads_files_alone:
+        return None
+    return warned_of(_NOT_COMPACTED.format(table=state.name), step)
+
+
+def sent_before(state: TableState, identity: CommitIdentity | None, execute: Execute = execute_here) -> Snapshot | None:
+    """The first snapshot with the rows of a write that was sent before under its identity; None for a new write.
+
+    Raises CommitIdentityError when that is not known.
+    """
+    done = applied_before(state.snapshots, identity)
+    return None if done is None else follow_none(state, execute) or done
 
 
 def _as_committed(done: Committed) -> TableState:

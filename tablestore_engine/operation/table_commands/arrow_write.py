@@ -13,8 +13,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.commit_identity import applied_before
-from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.after_commit import follow, follow_none, sent_before
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
@@ -43,7 +42,7 @@ def write_arrow(
         ConflictError: others replaced the table, or won every time; batches can be read once, so their first
             attempt is the only one.
     """
-    done = applied_before(state.snapshots, intent.identity)
+    done = sent_before(state, intent.identity)
     if done is not None:
         return done
     if isinstance(rows, pa.RecordBatch):
@@ -63,7 +62,8 @@ def _write(state: TableState, write: Write, intent: WriteIntent) -> Snapshot:
     job = begin(state, intent, state.snapshots.latest())
     with removed_unless_committed(job.target):
         result = write(job)
-    return follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))
+    shown = follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))
+    return shown if result.entries else follow_none(state) or shown
 
 
 def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -22,6 +22,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import NO_MARK, Consumed, Position, concerning, mark_of
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
@@ -69,13 +70,15 @@ def is_unfinished(state: TableState) -> bool:
 
 
 def begin_build(state: TableState, build: Build, *, anew: bool = False) -> None:
-    """Set the mark, and keep the snapshot from which the rows can be restored.
+    """Set the mark, and keep the snapshot from which the rows can be restored: with all of them, also those that a
+    killed write left for a compaction to make readable.
 
     With `anew` the build will replace all rows, so it also follows one that cannot be undone.
     Raises ConsumedElsewhereError when another build is unfinished.
     """
     begins = build.replaces() if anew else build.begins()
     intent = WriteIntent(identity=build.identity("begins"), consumed=(begins,))
+    merge_unread(state)
     latest = state.snapshots.latest()
     if mark_of(latest) == NO_MARK:
         set_consumer(state.io, state.paths, _CONSUMER, latest.id if latest else 1)

@@ -7,8 +7,9 @@ again on the new state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -18,8 +19,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace_table import everything
-from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.table_commands.after_commit import follow
+from tablestore_engine.operation.table_commands.after_commit import follow, follow_none
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
@@ -70,13 +70,14 @@ def finish(
     given."""
     counted = result.rows_in if rows is None else rows
     removes = change.removed or change.restarts or change.replaces is not None
-    if not result.entries and not removes and job.intent.commits_nothing:
-        return WriteOutcome(None, counted)
-
-    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-        return execute_tasks(lambda: spark, tasks)
-
-    return WriteOutcome(follow(publish(table.state, job, result, change), execute), counted)
+    execute = partial(execute_tasks, lambda: spark)
+    empty = not result.entries and not removes
+    snapshot = None
+    if not (empty and job.intent.commits_nothing):
+        snapshot = follow(publish(table.state, job, result, change), execute)
+    if empty:
+        follow_none(table.state, execute)
+    return WriteOutcome(snapshot, counted)
 
 
 def overwrite(
@@ -94,7 +95,7 @@ def overwrite(
     if replaces is None:
         written = {e.partition for e in result.entries}
         if not written and intent.commits_nothing:
-            return WriteOutcome(None, 0)
+            return finish(spark, table, job, result, Change("OVERWRITE"), 0)
         replaces = _overwritten(table.schema, written)
     return finish(spark, table, job, result, Change("OVERWRITE", replaces=replaces))
 

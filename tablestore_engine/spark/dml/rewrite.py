@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -23,6 +24,7 @@ from tablestore_engine.operation.transaction.transaction import begin, publish_c
 from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.records_for_rewrite import read_records
@@ -50,7 +52,7 @@ def rescale(
 
     def attempt() -> WriteOutcome:
         table = load()
-        merge_unread(table.state)
+        merge_unread(table.state, partial(execute_tasks, spark))
         wanted = table.options.bucket if number is None else number
         newest = table.schemas.list_ids()[-1]
         schema = with_buckets(table.schema, wanted, newest, now_millis())

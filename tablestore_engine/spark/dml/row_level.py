@@ -99,8 +99,6 @@ def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome
     job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
     rows = Rows(changed.select(*_columns(read), kind), read.input_bytes)
     result = write_files(spark, read.table, read.snapshot, job, rows)
-    if not result.entries and read.intent.commits_nothing:
-        return WriteOutcome(None, result.rows_in)
     # Keys of other partitions were located in the snapshot.
     reads = not read.unread or read.table.schema.crosses_partitions
     read_snapshot = read.snapshot_id if reads else None

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.operation.commit.commit_identity import applied_before
 from tablestore_engine.operation.commit.replace_table import everything
+from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import insert
 from tablestore_engine.spark.dml.insert_overwrite import overwrite as replace_rows
 from tablestore_engine.spark.write.align_columns import align
@@ -41,7 +43,7 @@ def write_frame(
 
     def attempt() -> int:
         table = load()
-        if applied_before(table.snapshot_store, intent.identity) is not None:
+        if sent_before(table.state, intent.identity, partial(execute_tasks, lambda: spark)) is not None:
             return 0
         if table.options.write_merge_schema:
             table = merged(table, incoming_columns(frame, table.schema))

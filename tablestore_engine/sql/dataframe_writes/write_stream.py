@@ -13,13 +13,16 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, batches_of
+from tablestore_engine.operation.table_commands.after_commit import follow_none
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
@@ -72,6 +75,7 @@ class StreamWrite:
         """Write a batch of a query, unless the table has it."""
         written = self._batches(query)
         if written > number:
+            self._leave_out(rows)
             return
         batch = Consumed(query, Position(written), Position(number + 1), streams=True)
         intent = WriteIntent(identity=CommitIdentity(query, number), consumed=(batch,))
@@ -80,6 +84,10 @@ class StreamWrite:
         except ConsumedElsewhereError:
             if self._batches(query) <= number:
                 raise
+            self._leave_out(rows)
+
+    def _leave_out(self, rows: DataFrame) -> None:
+        follow_none(self.table().state, partial(execute_tasks, lambda: rows.sparkSession))
 
     def _batches(self, query: str) -> int:
         return batches_of(self.table().latest_snapshot(), query)

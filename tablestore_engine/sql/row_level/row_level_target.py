@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, write_changed_rows
@@ -223,7 +225,8 @@ def target_of(
     hidden: tuple[str, ...] = (),
 ) -> RowLevelTarget:
     """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
-    merge_unread(table.state)
+    if not frames.explaining:
+        merge_unread(table.under_own_names().state, partial(execute_tasks, lambda: frames.spark))
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     name = alias or table.identifier[1]

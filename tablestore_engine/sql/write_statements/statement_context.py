@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ReadOnlyError
-from tablestore_engine.operation.commit.commit_identity import applied_before
+from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.pinned_queries.session_options import (
@@ -126,7 +128,8 @@ def was_sent_before(table: TableName, context: RowContext) -> bool:
     if not _is_table(table, context):
         return False
     database, name = context.identifier(table)
-    return applied_before(context.catalog.load_table(database, name).snapshot_store, identity) is not None
+    state = context.catalog.load_table(database, name).state
+    return sent_before(state, identity, partial(execute_tasks, context.spark)) is not None
 
 
 def _is_table(table: TableName, context: RowContext) -> bool:

@@ -127,7 +127,10 @@ class TextSteps:
         if one.table is None:
             return True
         named = (one.table.database or self.database, one.table.name)
-        return [part.lower() for part in named] == [part.lower() for part in self.model.table]
+        if [part.lower() for part in named] == [part.lower() for part in self.model.table]:
+            return True
+        # A name that the catalog does not know is a temporary view, perhaps of the model's table.
+        return one.table.database is None and not one.anew and self.model.catalog.object_kind(*named) is None
 
     def _can_begin(self, writes: Sequence[Written]) -> bool:
         """Whether the model's table exists, or is made by the first write."""

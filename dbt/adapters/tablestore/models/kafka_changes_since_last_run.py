@@ -81,7 +81,7 @@ class ModelTopics:
             hint = f"Name a table for such messages in the meta of source {topic.name}: `dead_letters: schema.table`."
             refuse_letters(now.source, batch.letters, hint)
         run, view = self._run(model), f"__dbt_kafka_{next(_numbers)}"
-        one = consumed(now.source, before, ends)
+        one = consumed(now.source, (positions or {}).get(now.source.name), ends)
         if any(other.key == one.key and other.after != one.after for other in run.consumed.values()):
             # The model's table keeps one position for a topic.
             raise DbtRuntimeError(

@@ -1,7 +1,7 @@
 """Which statements of a model have its position, and which belong to a build."""
 
 import pytest
-from support.tables import keyed_table, write
+from support.tables import keyed_table, make_table, write
 
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from tablestore_engine.catalog import Catalog
@@ -18,6 +18,7 @@ INSERT, OTHER = "insert into t select 1, 2", "insert into audit select 1"
 @pytest.fixture
 def table(tmp_path):
     made = keyed_table(tmp_path)
+    make_table(Catalog(tmp_path), {"n": "INT"}, name="audit")
     write(made, [{"id": 1, "v": 1}])
     return made
 
@@ -73,6 +74,15 @@ def test_a_write_before_the_table_is_made_anew_follows_a_build_that_died(tmp_pat
     consumed(steps, MAIN, "create or replace table t as select 1 as id, 2 as v")
     assert mark_of(table.latest_snapshot()) == Position(0)
     assert positions_of(table.latest_snapshot()) == {"shop.orders": NEWS.after}
+
+
+def test_a_temporary_view_may_be_one_of_the_table(tmp_path, table):
+    """Which table a view shows is known when the statement runs; the mark of another table is ignored there."""
+    steps = steps_of(tmp_path)
+    (hook,) = consumed(steps, PLAIN, "delete from w where id = 1")
+    assert hook[0].marks
+    view, first, last = consumed(steps, MAIN, "create temporary view w as select * from t", "truncate table w", INSERT)
+    assert (view, first, last) == ((), hook, hook)
 
 
 def test_statements_about_other_tables_begin_none(tmp_path, table):

@@ -50,6 +50,19 @@ def test_a_run_reads_what_came_since_the_last_one(asked):
     assert topics.consumed_by(MODEL) == ()
 
 
+def test_a_position_without_the_id_of_the_topic_is_continued(asked, monkeypatch):
+    now = take_batch.topic_now
+    monkeypatch.setattr(take_batch, "topic_now", lambda *a, **k: with_id(now(*a, **k)))
+    topics = ModelTopics(None)
+    topics.take(MODEL, TOPIC, at(4, 5))
+    (one,) = topics.consumed_by(MODEL)
+    assert (one.before, one.after) == (Position(9, "4,5"), Position(18, "9,9@T1"))
+
+
+def with_id(now):
+    return replace(now, source=replace(now.source, topic_id="T1"))
+
+
 def test_a_model_that_is_built_anew_reads_from_the_start(asked):
     topics = ModelTopics(None)
     topics.take(MODEL, replace(TOPIC, max_messages=4), None)

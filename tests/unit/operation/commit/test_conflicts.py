@@ -52,6 +52,24 @@ def test_overlap_at_one_level(live, added, kind, expected):
         assert levels(check_conflicts(KEYED, entries(live, "old"), new)) == expected
 
 
+VECTORS = schema_of({"id": "BIGINT"}, ["id"], options={"deletion-vectors.enabled": "true"})
+
+
+@pytest.mark.parametrize(
+    ("live", "kind", "expected"),
+    [
+        ("L4:1-9", "APPEND", [0, 0]),
+        ("L5:1-9", "APPEND", [0, 0]),
+        ("L4:10-19", "APPEND", [5, 5]),
+        ("L0:1-9", "APPEND", [5, 5]),  # the compaction that merges it looks its keys up
+        ("L4:1-9", "COMPACT", [5, 5]),
+    ],
+)
+def test_a_load_of_a_table_with_deletion_vectors_overlaps_at_other_levels(live, kind, expected):
+    new = NewFiles(entries("L5:5-6 L5:20-29", "new"), (), kind)
+    assert levels(check_conflicts(VECTORS, entries(live, "old"), new)) == expected
+
+
 def test_files_that_leave_do_not_overlap():
     live = entries("L5:1-9 L0:3-4", "old")
     new = NewFiles(entries("L5:1-9", "new"), tuple(remove(e) for e in live), "COMPACT")

@@ -213,6 +213,17 @@ def test_two_writers_at_once_both_stay(catalog):
     assert values(table) == {**dict.fromkeys(range(5, 15), 3), **dict.fromkeys(range(15, 20), 1)}
 
 
+def test_a_load_that_others_overtook_leaves_one_row_of_each_key(catalog):
+    table = keyed_table(catalog, VECTORS)
+    load = new_job(table)
+    table.write(keyed_arrow(1, *range(20)))
+    table.write(keyed_arrow(2, 50))
+    assert {e.file.level for e in table.live_files()} == {4, 5}
+    write(table, rows([50], 3), job=load)
+    merge_unread(table.state)
+    assert sorted(values(table)) == [*range(20), 50]
+
+
 def test_old_index_files_expire_with_their_snapshots(catalog):
     table = keyed_table(catalog, {**VECTORS, "snapshot.num-retained.min": "50"})
     table.write(keyed_arrow(0, *range(20_000)))

@@ -15,8 +15,9 @@ from tablestore_engine.operation.ingest.source import (
     KafkaSource,
     check_format,
     consumed,
-    consumed_offsets,
     first_to_take,
+    offsets_of,
+    position_of,
     why_messages_lost,
 )
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
@@ -26,18 +27,19 @@ SOURCE = KafkaSource("Shop.Orders", "localhost:9092", cluster="X1")
 
 
 def take(table, before, after, rows=None, source=SOURCE):
+    before = None if before is None else position_of(before)
     rows = keyed_arrow(1, 1) if rows is None else rows
     write_arrow(reload(table).state, rows, WriteIntent(consumed=(consumed(source, before, after),)))
-    return consumed_offsets(source, reload(table).latest_snapshot())
+    return offsets_of(source, positions_of(reload(table).latest_snapshot()))
 
 
 def test_offsets_are_committed_with_rows_and_carried_on(tmp_path):
     table = keyed_table(tmp_path)
-    assert consumed_offsets(SOURCE, None) is None
+    assert offsets_of(SOURCE, positions_of(None)) is None
     assert take(table, None, (3, 0)) == (3, 0)
     assert take(table, (3, 0), (3, 5)) == (3, 5)
     table.write(keyed_arrow(2, 2))
-    assert consumed_offsets(SOURCE, reload(table).latest_snapshot()) == (3, 5)
+    assert offsets_of(SOURCE, positions_of(reload(table).latest_snapshot())) == (3, 5)
     assert take(table, (3, 5), (4, 6), keyed_arrow(0)) == (4, 6), "messages without rows"
 
 
@@ -54,9 +56,9 @@ def test_topics_that_differ_in_case_or_cluster_have_their_own_offsets(tmp_path):
     table = keyed_table(tmp_path)
     take(table, None, (1000,))
     for number, other in enumerate((replace(SOURCE, topic="shop.orders"), replace(SOURCE, cluster="x1"))):
-        assert consumed_offsets(other, reload(table).latest_snapshot()) is None
+        assert offsets_of(other, positions_of(reload(table).latest_snapshot())) is None
         assert take(table, None, (number,), keyed_arrow(number), source=other) == (number,)
-    assert consumed_offsets(SOURCE, reload(table).latest_snapshot()) == (1000,)
+    assert offsets_of(SOURCE, positions_of(reload(table).latest_snapshot())) == (1000,)
 
 
 def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, monkeypatch):
@@ -87,6 +89,21 @@ def test_a_topic_that_was_made_anew_is_refused_however_many_messages_it_has(tmp_
     with pytest.raises(LogError, match=r"made anew; .* the id T1.*Load the source anew"):
         sync_topic.sync_from_kafka(reload(table).state, source, sync_topic.SyncRules())
     assert positions_of(reload(table).latest_snapshot())["kafka:orders@X1"].mark == "7@T1"
+
+
+@pytest.mark.parametrize(("ids", "mark"), [(["", "T1"], "9@T1"), (["T1", ""], "9")])
+def test_positions_with_and_without_the_id_of_the_topic_follow_each_other(tmp_path, monkeypatch, ids, mark):
+    """Older versions, and brokers, know no ids."""
+    table = keyed_table(tmp_path)
+    known, ends = iter(ids), iter([7, 9])
+    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
+    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(known))
+    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [next(ends)])
+    monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
+    monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), tuple(ends))])
+    for _ in ids:
+        sync_topic.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync_topic.SyncRules())
+    assert positions_of(reload(table).latest_snapshot())["kafka:orders@X1"].mark == mark
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,15 @@ def test_a_table_that_had_no_rows(tmp_path):
     assert read(table) == []
 
 
+def test_rows_that_a_killed_write_left_are_restored_too(tmp_path):
+    table = keyed_table(tmp_path, {"bucket": "1", "deletion-vectors.enabled": "true"})
+    table.write(arrow_rows(table.schema, [{"id": 1, "v": 1}]))
+    write(table, [{"id": 1, "v": 7}])  # at level 0: killed before its compaction
+    begun(table)
+    assert undo_unfinished(table.state) == ""
+    assert {key: row["v"] for key, row in by_key(table).items()} == {1: 7}
+
+
 def test_a_table_that_is_made_anew(table):
     build = build_of(table)
     step(table, build, 2, build.replaces())

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from support.files import data_files
-from support.tables import make_table, write
+from support.tables import arrow_rows, make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import StorageError
@@ -71,6 +71,20 @@ def test_nothing_changes_without_an_index(tmp_path):
     write(table, [{"v": 1}])
     assert rewrite_indexes(no_spark, table) == []
     assert table.latest_snapshot().id == 1
+
+
+def test_deleted_rows_stay_deleted(tmp_path):
+    options = {"bucket": "1", "deletion-vectors.enabled": "true"}
+    table = make_table(tmp_path, {"id": "INT", "b": "INT", "v": "INT"}, ["id"], options=options)
+    for value, ids in ((1, range(50)), (2, [7])):
+        table.write(arrow_rows(table.schema, [{"id": n, "b": n, "v": value} for n in ids]))
+    (before,) = table.index_files()
+    table = altered(tmp_path, *INDEXES)
+    assert len(rewrite_indexes(no_spark, table)) == 2
+    (after,) = table.index_files()
+    assert after.file_name != before.file_name
+    assert {r["id"]: r["v"] for r in table.to_arrow().to_pylist()} == {**dict.fromkeys(range(50), 1), 7: 2}
+    assert table.to_arrow().num_rows == 50
 
 
 def test_a_failure_leaves_the_files_and_no_index(tmp_path):

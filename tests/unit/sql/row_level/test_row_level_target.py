@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from support.tables import commit_kinds, keyed_arrow, keyed_table, read, rows, write
 
+from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.sql.query.bind import references
-from tablestore_engine.sql.row_level.row_level_target import predicate_on
+from tablestore_engine.sql.row_level.row_level_target import predicate_on, target_of
 
+VECTORS = {"bucket": "1", "deletion-vectors.enabled": "true"}
 TABLE = SimpleNamespace(identifier=("Db", "t"))
 
 
@@ -35,3 +38,18 @@ TABLE = SimpleNamespace(identifier=("Db", "t"))
 def test_the_predicate_of_a_condition_is_found(condition, alias, alone, said):
     expected = said and references(f"SELECT * FROM t WHERE {said}")[0].predicate
     assert repr(predicate_on(TABLE, alias, condition, alone=alone)) == repr(expected)
+
+
+@pytest.mark.parametrize("explaining", [False, True])
+def test_rows_that_wait_for_a_compaction_are_read_unless_nothing_is_run(tmp_path, explaining):
+    table = keyed_table(tmp_path, VECTORS)
+    table.write(keyed_arrow(1, 1))
+    for value in (6, 7):  # two, so that their compaction writes a file
+        write(table, rows([1], value))
+    frames = SimpleNamespace(explaining=explaining, spark=None, pin=lambda one: one.latest_snapshot())
+    shown = table.with_names(["key", "value"])  # a view's
+    target = target_of(frames, shown, None, None, PLAIN)
+    assert commit_kinds(table) == ["APPEND"] * 3 + ([] if explaining else ["COMPACT"])
+    assert target.snapshot == table.latest_snapshot()
+    assert read(table) == rows([1], 1 if explaining else 7)
+    assert {e.file.schema_id for e in table.live_files()} == {table.schema.id}
