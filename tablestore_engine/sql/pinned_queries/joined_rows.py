@@ -87,7 +87,7 @@ def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[D
         found = None if keys is None else _looked_up(read, keys)
         if found is not None:
             return frame_of_rows(spark, found, read.schema), found.nbytes
-        _failed.add(lookup)  # what was read would be read again by the next such statement, and then by Spark
+        _failed.add(lookup)  # else each such statement reads the rows again, and then Spark does
     return None
 
 
