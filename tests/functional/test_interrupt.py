@@ -28,7 +28,7 @@ where id % 7 = hash(id)
 STARTING = """#!/bin/sh
 [ "$1" = -version ] && exec "{java}" -version
 touch "{scratch}/java.started"
-while [ ! -e "{scratch}/java.enough" ]; do sleep 0.1; done
+while [ -e "{scratch}" ] && [ ! -e "{scratch}/java.enough" ]; do sleep 0.1; done
 exit 1
 """
 
