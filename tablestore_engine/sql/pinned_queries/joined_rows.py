@@ -1,13 +1,15 @@
 """The rows of a large keyed table that a query joins with a small table: they are looked up by the values of that one.
 
 Both tables are read at the snapshots of the statement. Where the keys are so many that most pages of the large table
-may hold one, Spark joins the tables as in any query.
+may hold one, the rows are too many to hold, or the large table is cached, Spark joins the tables as in any query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -30,7 +32,7 @@ from tablestore_engine.spark.read.lookup_rows import (
     rows_of_keys,
 )
 from tablestore_engine.spark.read.merge_source_bounds import comparable_fields, is_large
-from tablestore_engine.sql.pinned_queries.table_frames import TableRead
+from tablestore_engine.sql.pinned_queries.table_frames import TableRead, state_of
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.table import Table
 
@@ -43,22 +45,49 @@ Pinned = Callable[[TableReference], "tuple[Table, Snapshot | None] | None"]
 """The managed table that a reference reads as it is, at the snapshot of the statement; None for anything else."""
 
 
+class _Failed:
+    """The lookups that were given up, each for a state of both tables; the oldest is dropped first. Safe for many
+    threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lookups: OrderedDict[Hashable, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, lookup: Hashable) -> bool:
+        with self._lock:
+            return lookup in self._lookups
+
+    def add(self, lookup: Hashable) -> None:
+        with self._lock:
+            self._lookups[lookup] = None
+            while len(self._lookups) > self._most:
+                self._lookups.popitem(last=False)
+
+
+_failed: Final = _Failed(256)
+
+
 def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[DataFrame, int] | None:
     """The rows of a table that a query joins with others, and their bytes; None if they are not looked up."""
     snapshot, reference = read.snapshot, read.reference
     hidden = reference.hidden or reference.options or computed_columns(read.schema.options)
     if snapshot is None or hidden or not _looks_up(read.schema):
         return None
+    most = min(MOST_KEYS, snapshot.total_record_count // (_PAGES * parquet_file.PAGE_ROWS))
     for other, pairs in reference.joined:
         source = pinned(other)
-        most = min(MOST_KEYS, snapshot.total_record_count // (_PAGES * parquet_file.PAGE_ROWS))
-        few = source is not None and source[1] is not None and 0 < source[1].total_record_count <= most
-        if source is None or not few or not is_large(read.plan()):
+        if source is None or (at := source[1]) is None or not 0 < at.total_record_count <= most:
+            continue
+        states = (state_of(read.table, snapshot, read.schema), state_of(source[0], at, source[0].schema))
+        lookup = (*states, pairs, repr(reference.predicate), reference.columns)
+        if lookup in _failed or not is_large(read.plan()) or read.cached_frame(spark) is not None:
             continue
         keys = _keys_of(*source, read.schema, list(pairs))
         found = None if keys is None else _looked_up(read, keys)
         if found is not None:
             return frame_of_rows(spark, found, read.schema), found.nbytes
+        _failed.add(lookup)  # else each such statement reads the rows again, and then Spark does
     return None
 
 

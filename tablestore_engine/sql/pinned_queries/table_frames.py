@@ -63,16 +63,25 @@ class TableRead:
             rows = read_plan(spark, self.table, plan, predicate)
         return with_computed(rows, self.schema), plan.file_size
 
+    def cached_frame(self, spark: SparkSession) -> tuple[DataFrame, int] | None:
+        """The rows of the whole table and the bytes of its files, if CACHE TABLE keeps them and the query may use
+        them."""
+        snapshot, reference = self.snapshot, self.reference
+        if snapshot is None or reference.options or reference.time_travel is not None or reference.hidden:
+            return None
+        state = state_of(self.table, snapshot, self.schema)
+        cached = kept(spark, self.table.path, state, lambda: _whole(spark, self.table, snapshot))
+        return None if cached is None else (cached.frame, cached.file_size)
+
     def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
         """The same, from an earlier statement where nothing that they depend on has changed."""
         snapshot, reference = self.snapshot, self.reference
         if snapshot is None or reference.options:
             return self.frame(spark, self.plan())
-        state = _state(self.table, snapshot, self.schema)
-        if reference.time_travel is None and not reference.hidden:
-            cached = kept(spark, self.table.path, state, lambda: _whole(spark, self.table, snapshot))
-            if cached is not None:
-                return cached.frame, cached.file_size
+        cached = self.cached_frame(spark)
+        if cached is not None:
+            return cached
+        state = state_of(self.table, snapshot, self.schema)
         key = (*state, repr(reference.predicate), reference.hidden)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
@@ -87,7 +96,7 @@ class TableRead:
 
 def cached_rows(spark: SparkSession, table: Table, snapshot: Snapshot, level: str) -> DataFrame:
     """Keep the rows of a table in memory, and return them."""
-    state = _state(table, snapshot, table.schema)
+    state = state_of(table, snapshot, table.schema)
     return keep(spark, table.path, level, state, lambda: _whole(spark, table, snapshot)).frame
 
 
@@ -103,7 +112,7 @@ def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataF
     return with_computed(read_plan(spark, table, plan), table.schema), plan.file_size
 
 
-def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
+def state_of(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
     """The state on which the rows of a table depend, for comparison."""
     identity = (snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis)
     return (table.path, snapshot.id, *identity, schema.id)

@@ -16,6 +16,8 @@ QUERIES = [
     "select s.x from few s left anti join big t on t.id = s.x and t.line = s.y",
     """with s as (select * from few)
     select t.id, s2.y from big t join s s1 on t.id = s1.x left join s s2 on t.line = s2.y and s2.x = 7""",
+    "select s.x, md5(to_json(struct(*))), identifier('v') from big t join few s on t.id = s.x",
+    "from big t join few s on t.id = s.x",
 ]
 
 

@@ -63,7 +63,7 @@ JOINED = "FROM big t JOIN few s ON t.a = s.x"
 NEEDS_MORE = [
     *("t.*", "* EXCEPT (v)", "struct(t.*)", "t.nested.*", "count(DISTINCT *)", "count(t.*)", "f(1, *)"),
     # A star is the argument of any function but count.
-    *("md5(to_json(struct(*)))", "hash(*)", "array(*)[0]", "coalesce ( * )", "db.count(*)", "`count`(*)"),
+    *("md5(to_json(struct(*)))", "hash(*)", "array(*)[0]", "coalesce ( * )", "db.count(*)", "`count`(*)", "7 IN (*)"),
     # Names that are computed, and regular expressions of names (spark.sql.parser.quotedRegexColumnNames).
     *("IDENTIFIER('v')", "t.v, IDENTIFIER(:column)", "`(a)?+.+`", "t.`v|w`", "`[vw]`"),
 ]
