@@ -1,4 +1,4 @@
-"""Which tables a text of SQL writes rows to, before it runs."""
+"""Which tables a text of SQL writes rows to, and whether it may do so twice, before it runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import RowStatement
 from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
@@ -27,6 +28,23 @@ class Written:
 def written_tables(statement_text: str) -> tuple[Written, ...]:
     """The writes of one statement, in order. Raises SqlError."""
     return tuple(_writes(statement_text))
+
+
+def makes_anew(statement_text: str) -> bool:
+    """Whether a statement replaces all of a table by rows that it reads elsewhere, so that a second time does no harm.
+
+    Raises SqlError.
+    """
+    statement = parse(statement_text)
+    if not isinstance(statement, CreateTableAs) or not statement.existing.is_replaced:
+        return False
+    return not any(_may_be(one, statement.table) for one in references(statement.query_sql))
+
+
+def _may_be(read: TableReference, table: TableName) -> bool:
+    """Whether two names are, or may be, those of one table."""
+    databases = {one.lower() for one in (read.database, table.database) if one is not None}
+    return read.name.partition("$")[0].lower() == table.name.lower() and len(databases) < 2
 
 
 def _writes(text: str) -> Iterator[Written]:

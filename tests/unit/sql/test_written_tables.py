@@ -3,7 +3,7 @@
 import pytest
 
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.written_tables import Written, written_tables
+from tablestore_engine.sql.written_tables import Written, makes_anew, written_tables
 
 T = Written(TableName("s", "t"))
 
@@ -29,3 +29,20 @@ T = Written(TableName("s", "t"))
 )
 def test_written_tables_are_found(text, found):
     assert written_tables(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("create or replace table s.t as select * from raw.t", True),
+        ("create or replace table s.t as with t as (select * from s.u) select * from t", True),
+        ("replace table s.t as select 1 as a", True),
+        ("create or replace table s.t as select * from s.u union all select * from S.`T`", False),
+        ("create or replace table s.t as select * from u where a > (select max(a) from t)", False),
+        ("create or replace table s.t as select * from s.t$snapshots", False),
+        ("create table s.t as select 1 as a", False),
+        ("insert into s.t select 1", False),
+    ],
+)
+def test_a_table_that_is_made_anew_from_others_may_be_made_twice(text, found):
+    assert makes_anew(text) == found

@@ -2,7 +2,7 @@
 
 The *origin* of a command is the command whose writes it may send again: the one that `dbt retry` retries, or the first
 of a chain of retries; any other command is its own. A write is known by its origin, its node (and batch) and its text,
-so what was mended since is written anew.
+so what was mended since is written anew. So is a table that is made anew from others: they may have been mended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from typing import Any
 import click
 from dbt_common.invocation import get_invocation_id
 
+from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.sql.tokens.split_statements import split
+from tablestore_engine.sql.written_tables import makes_anew, written_tables
 
 RUN_RESULTS = "run_results.json"
 ORIGIN = "tablestore_retry.json"  # after a retry: its own id, and its origin
@@ -36,9 +39,21 @@ class WriteIdentities:
         """The identity of the next write of a node; `prefix` begins the name of the user."""
         batch = (model.get("batch") or {}).get("id", "")
         write = hashlib.sha256(f"{model['unique_id']}\n{batch}\n{sql}".encode()).hexdigest()[:16]
-        user = f"dbt-{self._origin or get_invocation_id()}-{write}-{next(self._numbers[write])}"
+        origin = None if self._origin is None or _makes_anew(model, sql) else self._origin
+        user = f"dbt-{origin or get_invocation_id()}-{write}-{next(self._numbers[write])}"
         identity = CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
-        return identity if self._origin is None else identity.sent_again()
+        return identity if origin is None else identity.sent_again()
+
+
+def _makes_anew(model: Mapping[str, Any], sql: str) -> bool:
+    """Whether all that a text writes may be written twice. What a Python model has read is not known."""
+    if model.get("language") == "python":
+        return False
+    try:
+        writes = [one for one in split(sql) if written_tables(one)]
+        return bool(writes) and all(map(makes_anew, writes))
+    except SqlError:
+        return False  # reported when it runs
 
 
 def identities_of_command(config: Any) -> WriteIdentities:

@@ -22,6 +22,23 @@ def test_a_retry_sends_the_identity_of_what_it_retries():
     assert (one.user.startswith("dbt-c1-"), one.identifier, one.check_duplicate) == (True, 1, True)
 
 
+@pytest.mark.parametrize(
+    ("model", "sql", "again"),
+    [
+        (MODEL, "create or replace table s.t as select * from s.u", False),
+        (MODEL, "set a = 1; create or replace table s.t as select * from s.u;", False),
+        (MODEL, "create or replace table s.t as select * from s.t", True),
+        (MODEL, "create or replace table s.t as select * from s.u; insert into s.t select 1", True),
+        (MODEL, "insert into s.t select * from s.u", True),
+        ({**MODEL, "language": "python"}, "create or replace table s.t as select * from a_view", True),
+    ],
+)
+def test_a_retry_makes_tables_anew(model, sql, again):
+    """Rows of another table may have been mended after the commit and before the retry."""
+    one = WriteIdentities("c1").identity(model, sql, None)
+    assert (one.check_duplicate, one.user.startswith("dbt-c1-")) == (again, again)
+
+
 def test_every_other_write_has_another_one():
     writes = WriteIdentities("c1")
     batches = [{**MODEL, "batch": {"id": day}} for day in ("20240101", "20240102")]
