@@ -236,7 +236,7 @@ lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imp
 	$(PY) scripts/lint_adapter.py
 
 .PHONY: format
-format: $(VENV)/.dev  ## Format the code, let ruff mend what it can, and wrap the prose of the docs
+format: $(VENV)/.dev  ## Format the code, let ruff correct what it can, and wrap the prose of the docs
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 	$(PY) scripts/wrap_docs.py

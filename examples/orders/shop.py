@@ -1,6 +1,6 @@
 """A shop that is simulated: orders come, change and are cancelled, and each change is a message as Debezium writes it.
 
-What the shop knows of its orders is a dictionary of its own. The answers of the tables are compared with it at the end.
+The shop keeps its orders in a dictionary of its own. The answers of the tables are compared with it at the end.
 """
 
 from __future__ import annotations

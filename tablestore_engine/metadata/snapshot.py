@@ -57,7 +57,7 @@ class Snapshot:
         return self.uuid or str(self.time_millis)
 
     def to_json(self) -> str:
-        """The persisted form; what is None is left out."""
+        """The persisted form, without the keys whose value is None."""
         data = {key: getattr(self, name) for key, name in _KEYS.items()}
         if self.properties is not None:
             data["properties"] = dict(self.properties)

@@ -1,4 +1,4 @@
-"""Every name in a warehouse and in a table directory. No other module builds paths.
+"""Names in a warehouse and in a table directory. Only what has one user has its name there: marks, index files.
 
 A name that begins with a dot is *hidden*: it is being built or being removed, and no listing shows it.
 """

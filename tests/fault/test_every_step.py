@@ -224,7 +224,7 @@ def test_leftovers_of_a_failed_ctas_are_never_listed(prepared, recorded, tmp_pat
         catalog.load_table("default", "t")
 
 
-def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recorded, tmp_path):
+def test_enabling_retractions_that_fails_in_between_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
     steps, before, after = recorded["enable_retractions"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")

@@ -65,7 +65,7 @@ def test_other_partitions(catalog, all_read, name, before):
 
 
 @pytest.mark.xfail(strict=True, reason="others take the newest schema for the table's, before a snapshot has it")
-def test_replacement_that_died_half_way(catalog, paimon, name):
+def test_replacement_that_died_in_between(catalog, paimon, name):
     """The engine shows the old table. Others show its rows in the new columns until the next replacement."""
     table = OurTable.create(catalog, name, OLD)
     table.write([{"id": i, "text": f"old{i}"} for i in range(10)])

@@ -164,3 +164,19 @@ def test_a_warehouse_that_is_no_local_folder(warehouse):
 
 def test_a_warehouse_by_the_address_of_its_folder(tmp_path):
     assert TableStore(f"file://{tmp_path}").catalog.warehouse == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "delete from nope",
+        "update nope set id = 1",
+        "insert into nope values (1)",
+        "merge into nope using nope s on nope.id = s.id when matched then delete",
+        "truncate table nope",
+    ],
+    ids=lambda text: text.split()[0],
+)
+def test_a_statement_on_a_missing_table_starts_no_spark(store, statement):
+    with pytest.raises(TableNotFound, match=r"'default\.nope' does not exist"):
+        store.execute(statement)

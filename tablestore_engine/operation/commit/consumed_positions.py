@@ -157,7 +157,7 @@ def _check_mark(table: str, found: Position, one: Consumed) -> None:
         raise ConsumedElsewhereError(
             f"Table {table} was to be built by several writes, but meanwhile another run of its model began to write it"
             " or undid them.",
-            hint="Run it again: what was written of this build is undone first.",
+            hint="Run it again: the rows that this build wrote are removed first.",
         )
 
 

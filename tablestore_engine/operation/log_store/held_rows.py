@@ -2,7 +2,7 @@
 
 Rows are in *layers*, each sorted by the hash of its keys. A batch of rows becomes a layer, and is merged with smaller
 ones behind it, so that a layer is at most half as large as the one before it: there are few layers, and a row is merged
-a few times in its life. What a batch costs follows its own rows, not those that are held.
+a few times in its life. The cost of a batch follows its own rows, not those that are held.
 
 Invariant: of each key, at most one row of all layers is live.
 """

@@ -94,7 +94,7 @@ class MergeEngine:
     def rules(self) -> EngineRules:
         """The engine's row of the table.
 
-        What it says of retractions holds unless `removes_on_delete`, `removing_groups` or an `ignores_` flag says more.
+        Its rule of retractions holds unless `removes_on_delete`, `removing_groups` or an `ignores_` flag says more.
         """
         return rules_of(self.name, in_groups=self.has_sequence_groups)
 

@@ -39,7 +39,7 @@ def analyze(
 
 
 def known(table: Table, snapshot: Snapshot) -> Statistics:
-    """Statistics of a snapshot from metadata alone."""
+    """Statistics of a snapshot without Spark: from metadata, and keys where files may hold the same key twice."""
     counted = table.count_rows(table.live_files(snapshot), snapshot)
     return _statistics(table, snapshot, counted.rows if counted.exact else None, {})
 

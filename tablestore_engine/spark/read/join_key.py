@@ -100,8 +100,8 @@ class KeyBlocks:
 def key_blocks(ranges: KeyRanges, keys: pa.Table) -> KeyBlocks | None:
     """Blocks of neighbouring keys for the changed `keys`; None when no blocks suit them.
 
-    Blocks of the first column are best, for only in a block with changed keys are the others looked at. Where that
-    repeats too often, all columns make them.
+    Blocks of the first column are best, because the other columns are compared only in blocks with changed keys. Where
+    its values repeat too often, all columns make them.
     """
     first = ranges.names[0]
     numbers = [_numbers(keys, name) for name in ranges.names]

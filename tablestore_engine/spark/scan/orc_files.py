@@ -2,7 +2,7 @@
 
 Invariant: dates of ORC files are days of today's calendar, as Arrow and Java Paimon write them, though the footer says
 nothing, or something else. Spark takes days before 1582-10-15 for dates of the Julian calendar. The days between the
-calendars have no Julian date, so what it makes of them cannot be undone.
+calendars have no Julian date, so their values are lost in the conversion.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ def temporary_target(statement: Change, context: RowContext) -> Made | None:
     name = statement.table
     if name.database is not None or context.catalog.object_kind(context.database, name.name) is not None:
         return None
-    spark = context.spark()
-    if not is_temporary(spark, name.name) or not ends_with_session(spark, name.name):
+    spark = context.running()  # without a session there is no temporary view
+    if spark is None or not is_temporary(spark, name.name) or not ends_with_session(spark, name.name):
         return None
     made = definition_of(spark, name.name)
     if isinstance(made, Made):

@@ -43,7 +43,7 @@ class BuildRecordStore:
         try:
             return read_record(self._io, self._paths.build_note(build_id, RECORD), BuildRecord.from_json)
         except TableStoreError as error:
-            _log.warning("%s A table that nobody finished to fill may be left; drop it, and remove this file.", error)
+            _log.warning("%s A table that was not filled completely may be left; drop it, and remove this file.", error)
             return None
 
     def add(self, record: BuildRecord) -> None:

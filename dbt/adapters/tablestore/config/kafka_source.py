@@ -3,7 +3,7 @@
     meta:
       kafka: {servers: 'localhost:9092', topic: mysql.shop.orders, format: debezium-json, key: id}
 
-What `meta` of the whole source says holds for each of its tables.
+The keys in `meta` of the whole source hold for each of its tables.
 """
 
 from __future__ import annotations

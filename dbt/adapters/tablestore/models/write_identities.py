@@ -2,7 +2,7 @@
 
 The *origin* of a command is the command whose writes it may send again: the one that `dbt retry` retries, or the first
 of a chain of retries; any other command is its own. A write is known by its origin, its node (and batch) and its text,
-so what was mended since is written anew. So is a table that is made anew from others: they may have been mended.
+so a model that was changed since is written anew. So is a table that is made anew from others, which may have changed.
 """
 
 from __future__ import annotations

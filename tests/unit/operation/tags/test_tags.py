@@ -135,7 +135,7 @@ def test_rename(table):
     assert table.tags.names() == ["b", "taken"]
 
 
-def test_a_replaced_tag_lets_go_of_what_it_kept(table):
+def test_a_replaced_tag_keeps_its_former_files_no_longer(table):
     fill(table)
     table.create_tag("t", 1)
     table.expire_snapshots(ALL_BUT_ONE)
