@@ -121,11 +121,11 @@ class ChangeMethods(SchemaMethods):
             user = _new_user(TableLayout.of(model).options)
             handle.steps = ModelSteps(self.catalog, table, user, partial(self._consumed_by, str(model["unique_id"])))
 
-    def _identity_of_build(self, model: Mapping[str, Any], sql: str, options: Mapping[str, str]) -> CommitIdentity:
+    def _identity_of_group(self, model: Mapping[str, Any], sql: str, options: Mapping[str, str]) -> CommitIdentity:
         """The identity of a node's main text; statements that it ran before belong to the same one."""
         steps = self.connections.get_thread_connection().handle.steps
         if steps is not None:
-            return CommitIdentity(steps.build, 1)
+            return CommitIdentity(steps.group, 1)
         return self._identities.identity(model, sql, options.get(CommitOptions.commit_user_prefix.key))
 
     def _consumed_by(self, model: str) -> tuple[Consumed, ...]:

@@ -147,7 +147,7 @@ class MacroMethods(ChangeMethods):
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in options,
             row_kinds=takes_row_kinds(config),
-            identity=self._identity_of_build(model, sql, options),
+            identity=self._identity_of_group(model, sql, options),
             consumed=self._consumed_by(name),
             describe=partial(with_docs, model=model, changes=()),
         )

@@ -4,8 +4,8 @@ A write that uses the changes of a source says up to which snapshot of the sourc
 its rows, by the same commit, so each change is used once, whatever fails and however often the write is sent. Commits
 that use no changes carry the properties on: compactions, and changes of rows by hand. So do the batches of streams.
 
-Several writes to one table can count together (`operation.table_commands.unfinished`). Until the last of them, each
-snapshot of the table has the *unfinished mark* of their build.
+Several writes to one table can count together (`operation.table_commands.write_group`). Until the last of them, each
+snapshot of the table has the *unfinished mark* of their group.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STREAM_PREFIX = "tablestore.stream."
 """Of the streaming queries that write to the table: how many batches of each are in it, however old its commit is."""
 
 UNFINISHED = "tablestore.unfinished"
-"""Of a table whose build consists of several writes, of which the last one is not committed: the build's name."""
+"""Of a table that a group of writes fills, of which the last one is not committed: the name of the group."""
 
 KAFKA = "kafka:"
 """Begins the name of a source that is no table but a topic."""
@@ -101,7 +101,7 @@ def positions_of(snapshot: Snapshot | None) -> dict[str, Position]:
 
 
 def mark_of(snapshot: Snapshot | None) -> Position:
-    """The unfinished mark of a table; NO_MARK when its builds are finished."""
+    """The unfinished mark of a table; NO_MARK when its groups of writes are finished."""
     return Position.parse(carried(snapshot).get(UNFINISHED, "")) or NO_MARK
 
 
@@ -157,7 +157,7 @@ def _check_mark(table: str, found: Position, one: Consumed) -> None:
         raise ConsumedElsewhereError(
             f"Table {table} was to be built by several writes, but meanwhile another run of its model began to write it"
             " or undid them.",
-            hint="Run it again: the rows that this build wrote are removed first.",
+            hint="Run it again: the rows that the unfinished run wrote are removed first.",
         )
 
 

@@ -14,7 +14,7 @@ from tablestore_engine.operation.expiration.snapshot_expire import Retention, ex
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
-from tablestore_engine.operation.table_commands.unfinished import forgotten_build
+from tablestore_engine.operation.table_commands.write_group import forgotten_group
 from tablestore_engine.operation.tags.tags import delete_tag
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
@@ -33,7 +33,7 @@ def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
     """
     schema = next_schema(state.schema, wanted, state.schemas.list_ids()[-1])
     intent = WriteIntent(identity=new_identity(schema.core_options, "replace"))
-    with forgotten_build(state, intent) as whole:
+    with forgotten_group(state, intent) as whole:
         return follow(publish_change(state, replace_all(state.schema, schema), whole, schema))
 
 

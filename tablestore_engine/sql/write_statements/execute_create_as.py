@@ -22,7 +22,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.replace_table import everything, next_schema, replace_all
-from tablestore_engine.operation.table_commands.unfinished import forgotten_build
+from tablestore_engine.operation.table_commands.write_group import forgotten_group
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
@@ -171,7 +171,7 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
-    with replaced_log(table.state, wanted) as logged, forgotten_build(table.state, context.intent) as intent:
+    with replaced_log(table.state, wanted) as logged, forgotten_group(table.state, context.intent) as intent:
         schema = next_schema(table.schema, logged, table.schemas.list_ids()[-1])
         job = begin(table.state, intent, table.latest_snapshot(), removes=everything, schema=schema)
         result = write_files(context.spark(), table, None, job, rows)

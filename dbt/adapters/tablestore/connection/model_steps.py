@@ -1,9 +1,9 @@
 """The writes of one model that is computed from changes: its rows and its position are committed together.
 
 A text with one write commits both by it; every built-in strategy, and a snapshot, is such a text. Where more than one
-statement writes the model's table, they are a build (`tablestore_engine.operation.table_commands.unfinished`): a user's
-strategy, also when its macro runs statements of its own, and pre-hooks. It ends behind the model's main text. Until
-then no commit has the position, and a later run undoes the build of one that ended in between.
+statement writes the model's table, they are a group (`tablestore_engine.operation.table_commands.write_group`): a
+user's strategy, also when its macro runs statements of its own, and pre-hooks. It ends behind the model's main text.
+Until then no commit has the position, and a later run undoes the group of one that ended in between.
 
 A write to another table has no position: such a table is not the one that says what was used, and each run of the
 statement writes to it. Post-hooks come after the position; a run that ends before them does not repeat the rows.
@@ -34,13 +34,13 @@ class ModelSteps:
     Attributes:
         catalog: where the table is.
         table: its schema and name.
-        build: the name of the build, which begins its committing users.
+        group: the name of the group, which begins its committing users.
         consumed: the changes that the model uses; known before its first write.
     """
 
     catalog: Catalog
     table: tuple[str, str]
-    build: str
+    group: str
     consumed: Callable[[], tuple[Consumed, ...]]
     begun: bool = False
     anew: bool = False
@@ -52,8 +52,8 @@ class ModelSteps:
         return TextSteps(self, intent, tuple(writes), database)
 
     def begin(self, *, anew: bool) -> None:
-        """Begin the build with the first write. `anew`: which makes the table."""
-        from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, is_unfinished
+        """Begin the group with the first write. `anew`: which makes the table."""
+        from tablestore_engine.operation.table_commands.write_group import WriteGroup, begin_group, is_unfinished
 
         if self.begun or anew:
             self.begun, self.anew = True, self.anew or anew
@@ -62,22 +62,22 @@ class ModelSteps:
         # A write before the one that makes the table anew.
         rebuilds = all(one.before is None for one in self.consumed())
         self.anew = rebuilds and is_unfinished(table.state)
-        begin_build(table.state, Build(table.state.name, self.build), anew=self.anew)
+        begin_group(table.state, WriteGroup(table.state.name, self.group), anew=self.anew)
         self.begun = True
 
     def mark(self, *, anew: bool) -> Consumed:
-        """The message of a write of the build."""
-        from tablestore_engine.operation.table_commands.unfinished import Build
+        """The message of a write of the group."""
+        from tablestore_engine.operation.table_commands.write_group import WriteGroup
 
-        build = Build(".".join(self.table), self.build)
-        return build.replaces() if anew else build.goes_on(anew=self.anew)
+        group = WriteGroup(".".join(self.table), self.group)
+        return group.replaces() if anew else group.goes_on(anew=self.anew)
 
     def finish(self, consumed: tuple[Consumed, ...]) -> None:
         """Commit the position."""
-        from tablestore_engine.operation.table_commands.unfinished import Build, finish_build
+        from tablestore_engine.operation.table_commands.write_group import WriteGroup, finish_group
 
         table = self.catalog.load_table(*self.table)
-        finish_build(table.state, Build(table.state.name, self.build), consumed, anew=self.anew)
+        finish_group(table.state, WriteGroup(table.state.name, self.group), consumed, anew=self.anew)
         self.begun = False
 
 
@@ -97,7 +97,7 @@ class TextSteps:
 
     @property
     def many(self) -> bool:
-        """Whether it is, or belongs to, a build."""
+        """Whether it is, or belongs to, a group."""
         writes = [one for each in self.writes for one in each]
         more = len(writes) > 1 or not self.is_main
         return self.model.begun or (more and any(map(self._concerns, writes)) and self._can_begin(writes))
@@ -113,7 +113,7 @@ class TextSteps:
         anew = next(one for one in writes if self._concerns(one)).anew
         self.model.begin(anew=anew)
         if own.identity is None:
-            identity = CommitIdentity(f"{self.model.build}-{_NOT_MAIN}{next(self.model.numbers)}", 1)
+            identity = CommitIdentity(f"{self.model.group}-{_NOT_MAIN}{next(self.model.numbers)}", 1)
             own = replace(own, identity=identity)
         return replace(own, consumed=(self.model.mark(anew=anew),))
 

@@ -102,7 +102,7 @@ class ModelChanges:
     def undo_unfinished(self, model: str, this: BaseRelation) -> str:
         """Take back what an earlier run wrote without its position, before it ended. Returns why that cannot be done,
         or nothing."""
-        from tablestore_engine.operation.table_commands.unfinished import undo_unfinished
+        from tablestore_engine.operation.table_commands.write_group import undo_unfinished
 
         run = self._runs.setdefault(model, _Run())
         if run.undone is None:

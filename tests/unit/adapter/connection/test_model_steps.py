@@ -1,4 +1,4 @@
-"""Which statements of a model have its position, and which belong to a build."""
+"""Which statements of a model have its position, and which belong to a group."""
 
 import pytest
 from support.tables import keyed_table, make_table, write
@@ -23,8 +23,8 @@ def table(tmp_path):
     return made
 
 
-def steps_of(tmp_path, news=(NEWS,), name="t", build="dbt-1"):
-    return ModelSteps(Catalog(tmp_path), ("default", name), build, lambda: news)
+def steps_of(tmp_path, news=(NEWS,), name="t", group="dbt-1"):
+    return ModelSteps(Catalog(tmp_path), ("default", name), group, lambda: news)
 
 
 def consumed(steps, intent, *statements):
@@ -66,7 +66,7 @@ def test_a_statement_before_the_main_text_begins_the_build(tmp_path, table):
 def test_a_write_before_the_table_is_made_anew_follows_a_build_that_died(tmp_path, table):
     again = Consumed("shop.orders", NEWS.after, Position(5, "y"))
     assert consumed(steps_of(tmp_path), MAIN, INSERT) == [(NEWS,)]
-    consumed(steps_of(tmp_path, news=(again,), build="dead"), PLAIN, INSERT)
+    consumed(steps_of(tmp_path, news=(again,), group="dead"), PLAIN, INSERT)
     with pytest.raises(ConsumedElsewhereError):
         consumed(steps_of(tmp_path, news=(again,)), PLAIN, INSERT)
     steps = steps_of(tmp_path)

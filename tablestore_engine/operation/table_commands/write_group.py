@@ -1,10 +1,10 @@
-"""Builds of several writes that count together, although each of them is a commit.
+"""Groups of writes that count together, although each of them is a commit.
 
-A *build* begins with a commit without rows that sets the unfinished mark; its writes carry the mark on, and each fails
-when the mark is another build's. The last commit, again without rows, removes the mark and says which changes of other
-tables were used. A process that dies in between leaves the mark, and the next build of the table restores the rows of
-the first commit before it reads up to where they were computed. So rows and position always fit, whichever of the
-statements ran.
+A *write group* begins with a commit without rows that sets the unfinished mark; its writes carry the mark on, and each
+fails when the mark is another group's. The last commit, again without rows, removes the mark and says which changes of
+other tables were used. A process that dies in between leaves the mark, and the next group of the table restores the
+rows of the first commit before it reads up to where they were computed. So rows and position always fit, whichever of
+the statements ran.
 
 The alternatives: a position that comes with the first write loses the rows of the others, one that comes with the last
 write makes the first ones count twice, and writes that are recognised and left out when they are sent again would have
@@ -36,18 +36,18 @@ _NO_WRITE = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
-class Build:
-    """A build of a table. `name` begins the committing user of each of its writes."""
+class WriteGroup:
+    """A group of a table. `name` begins the committing user of each of its writes."""
 
     table: str
     name: str
 
     def begins(self) -> Consumed:
-        """The message of the first commit: no other build is unfinished."""
+        """The message of the first commit: no other group is unfinished."""
         return Consumed(self.table, NO_MARK, Position(_BEGUN, self.name), marks=True)
 
     def replaces(self) -> Consumed:
-        """The message of a write that makes the table anew, from which the build goes on."""
+        """The message of a write that makes the table anew, from which the group goes on."""
         return Consumed(self.table, None, Position(_ANEW, self.name), marks=True)
 
     def goes_on(self, *, anew: bool) -> Consumed:
@@ -65,19 +65,19 @@ class Build:
 
 
 def is_unfinished(state: TableState) -> bool:
-    """Whether a build of the table has not ended."""
+    """Whether a group of the table has not ended."""
     return mark_of(state.snapshots.latest()) != NO_MARK
 
 
-def begin_build(state: TableState, build: Build, *, anew: bool = False) -> None:
+def begin_group(state: TableState, group: WriteGroup, *, anew: bool = False) -> None:
     """Set the mark, and keep the snapshot from which the rows can be restored: with all of them, also those that a
     killed write left for a compaction to make readable.
 
-    With `anew` the build will replace all rows, so it also follows one that cannot be undone.
-    Raises ConsumedElsewhereError when another build is unfinished.
+    With `anew` the group will replace all rows, so it also follows one that cannot be undone.
+    Raises ConsumedElsewhereError when another group is unfinished.
     """
-    begins = build.replaces() if anew else build.begins()
-    intent = WriteIntent(identity=build.identity("begins"), consumed=(begins,))
+    begins = group.replaces() if anew else group.begins()
+    intent = WriteIntent(identity=group.identity("begins"), consumed=(begins,))
     merge_unread(state)
     latest = state.snapshots.latest()
     if mark_of(latest) == NO_MARK:
@@ -85,21 +85,21 @@ def begin_build(state: TableState, build: Build, *, anew: bool = False) -> None:
     follow(publish_change(state, Change("APPEND"), intent))
 
 
-def finish_build(state: TableState, build: Build, consumed: tuple[Consumed, ...], *, anew: bool) -> None:
+def finish_group(state: TableState, group: WriteGroup, consumed: tuple[Consumed, ...], *, anew: bool) -> None:
     """Remove the mark, and say up to where the changes of other tables were used.
 
-    Raises ConsumedElsewhereError when another run undid the build, or used the changes.
+    Raises ConsumedElsewhereError when another run undid the group, or used the changes.
     """
-    intent = WriteIntent(identity=build.identity("ends"), consumed=(build.ends(anew=anew), *consumed))
+    intent = WriteIntent(identity=group.identity("ends"), consumed=(group.ends(anew=anew), *consumed))
     follow(publish_change(state, Change("APPEND"), intent))
     delete_consumer(state.io, state.paths, _CONSUMER)
 
 
 @contextmanager
-def forgotten_build(state: TableState, intent: WriteIntent) -> Iterator[WriteIntent]:
-    """The intent of a write that makes the table anew: an unfinished build of the rows that it replaces is forgotten.
+def forgotten_group(state: TableState, intent: WriteIntent) -> Iterator[WriteIntent]:
+    """The intent of a write that makes the table anew: an unfinished group of the rows that it replaces is forgotten.
 
-    A write that belongs to a build itself carries the mark of that one.
+    A write that belongs to a group itself carries the mark of that one.
     """
     if any(one.marks for one in concerning(state.name, intent.consumed)):
         yield intent
@@ -111,7 +111,7 @@ def forgotten_build(state: TableState, intent: WriteIntent) -> Iterator[WriteInt
 
 
 def undo_unfinished(state: TableState) -> str:
-    """Restore the rows that a table had before a build that was not finished.
+    """Restore the rows that a table had before a group that was not finished.
 
     Returns why that cannot be done, or nothing. Raises ConflictError when others change the table meanwhile.
     """
@@ -139,7 +139,7 @@ def undo_unfinished(state: TableState) -> str:
 
 
 def _marked(state: TableState, latest: Snapshot, mark: Position) -> Iterator[Snapshot]:
-    """The snapshots of a build, the newest first. Raises NotFoundError when its first one has expired."""
+    """The snapshots of a group, the newest first. Raises NotFoundError when its first one has expired."""
     one = latest
     yield one
     while one.commit_user != f"{mark.mark}-begins":
@@ -147,6 +147,6 @@ def _marked(state: TableState, latest: Snapshot, mark: Position) -> Iterator[Sna
         yield one
 
 
-def _belongs(snapshot: Snapshot, build: str) -> bool:
+def _belongs(snapshot: Snapshot, group: str) -> bool:
     user = snapshot.commit_user
-    return snapshot.commit_kind in _NO_WRITE or user == build or user.startswith(f"{build}-")
+    return snapshot.commit_kind in _NO_WRITE or user == group or user.startswith(f"{group}-")

@@ -1,4 +1,4 @@
-"""Builds of several writes: whatever ends between them, rows and position fit."""
+"""Groups of writes: whatever ends between them, rows and position fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from tablestore_engine.operation.commit.consumed_positions import (
 )
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
-from tablestore_engine.operation.table_commands.unfinished import Build, begin_build, finish_build, undo_unfinished
+from tablestore_engine.operation.table_commands.write_group import (
+    WriteGroup,
+    begin_group,
+    finish_group,
+    undo_unfinished,
+)
 from tablestore_engine.operation.transaction.transaction import publish, publish_change
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
@@ -41,12 +46,12 @@ def table(tmp_path):
     return made
 
 
-def build_of(table, name=MINE):
-    return Build(table.state.name, name)
+def group_of(table, name=MINE):
+    return WriteGroup(table.state.name, name)
 
 
-def step(table, build, number, *consumed):
-    intent = WriteIntent(identity=CommitIdentity(f"{build.name}-{number}", 1), consumed=consumed)
+def step(table, group, number, *consumed):
+    intent = WriteIntent(identity=CommitIdentity(f"{group.name}-{number}", 1), consumed=consumed)
     job = new_job(table)
     job = type(job)(**{**vars(job), "intent": intent})
     files = write_table(job, arrow_rows(table.schema, [{"id": number, "v": number}]))
@@ -54,18 +59,18 @@ def step(table, build, number, *consumed):
 
 
 def begun(table, name=MINE, *, steps=1):
-    build = build_of(table, name)
-    begin_build(table.state, build)
+    group = group_of(table, name)
+    begin_group(table.state, group)
     for number in range(2, 2 + steps):
-        step(table, build, number, build.goes_on(anew=False))
-    return build
+        step(table, group, number, group.goes_on(anew=False))
+    return group
 
 
 def test_the_position_comes_with_the_end(table):
-    build = begun(table, steps=2)
+    group = begun(table, steps=2)
     assert positions_of(table.latest_snapshot()) == {SOURCE: FIRST}
     assert mark_of(table.latest_snapshot()).mark == MINE
-    finish_build(table.state, build, NEWS, anew=False)
+    finish_group(table.state, group, NEWS, anew=False)
     assert sorted(by_key(table)) == [1, 2, 3]
     assert positions_of(table.latest_snapshot()) == {SOURCE: NEXT}
     assert UNFINISHED not in carried(table.latest_snapshot())
@@ -84,16 +89,16 @@ def test_unfinished_writes_are_undone(table, steps):
     assert positions_of(table.latest_snapshot()) == {SOURCE: FIRST}
     assert mark_of(table.latest_snapshot()) == NO_MARK
     assert undo_unfinished(table.state) == ""
-    finish_build(table.state, begun(table, OTHER), NEWS, anew=False)
+    finish_group(table.state, begun(table, OTHER), NEWS, anew=False)
     assert sorted(by_key(table)) == [1, 2]
 
 
 def test_a_build_that_was_undone_writes_nothing_more(table):
-    build = begun(table)
+    group = begun(table)
     undo_unfinished(table.state)
     for act in (
-        lambda: step(table, build, 3, build.goes_on(anew=False)),
-        lambda: finish_build(table.state, build, NEWS, anew=False),
+        lambda: step(table, group, 3, group.goes_on(anew=False)),
+        lambda: finish_group(table.state, group, NEWS, anew=False),
     ):
         with pytest.raises(ConsumedElsewhereError, match="another run"):
             act()
@@ -103,15 +108,15 @@ def test_a_build_that_was_undone_writes_nothing_more(table):
 def test_one_build_at_a_time(table):
     begun(table)
     with pytest.raises(ConsumedElsewhereError):
-        begin_build(table.state, build_of(table, OTHER))
+        begin_group(table.state, group_of(table, OTHER))
 
 
 def test_commits_without_rows_may_be_sent_again(table):
-    build = begun(table, steps=0)
-    begin_build(table.state, build)
-    step(table, build, 2, build.goes_on(anew=False))
+    group = begun(table, steps=0)
+    begin_group(table.state, group)
+    step(table, group, 2, group.goes_on(anew=False))
     for _ in range(2):
-        finish_build(table.state, build, NEWS, anew=False)
+        finish_group(table.state, group, NEWS, anew=False)
     assert len(table.snapshots()) == 5
 
 
@@ -139,10 +144,10 @@ def test_rows_that_a_killed_write_left_are_restored_too(tmp_path):
 
 
 def test_a_table_that_is_made_anew(table):
-    build = build_of(table)
-    step(table, build, 2, build.replaces())
+    group = group_of(table)
+    step(table, group, 2, group.replaces())
     assert "anew" in undo_unfinished(table.state)
-    finish_build(table.state, build, (Consumed(SOURCE, FIRST, NEXT),), anew=True)
+    finish_group(table.state, group, (Consumed(SOURCE, FIRST, NEXT),), anew=True)
     assert undo_unfinished(table.state) == ""
 
 
@@ -160,18 +165,18 @@ def test_a_table_that_is_made_anew_forgets_what_was_unfinished(table, columns):
 def test_a_build_that_makes_the_table_anew_follows_one_that_cannot_be_undone(table):
     begun(table)
     write(table, [{"id": 9, "v": 9}])
-    build = build_of(table, OTHER)
-    begin_build(table.state, build, anew=True)
-    assert "anew" in undo_unfinished(table.state), "its rows are those of the first build until it ends"
-    step(table, build, 2, build.replaces())
-    finish_build(table.state, build, NEWS, anew=True)
+    group = group_of(table, OTHER)
+    begin_group(table.state, group, anew=True)
+    assert "anew" in undo_unfinished(table.state), "its rows are those of the first group until it ends"
+    step(table, group, 2, group.replaces())
+    finish_group(table.state, group, NEWS, anew=True)
     assert undo_unfinished(table.state) == ""
     assert not consumers(table.io, table.paths)
 
 
 def test_the_mark_is_of_one_table(tmp_path):
     audit = keyed_table(tmp_path)
-    step(audit, Build("default.another", MINE), 2, Build("default.another", MINE).goes_on(anew=False))
+    step(audit, WriteGroup("default.another", MINE), 2, WriteGroup("default.another", MINE).goes_on(anew=False))
     assert mark_of(audit.latest_snapshot()) == NO_MARK
     assert sorted(by_key(audit)) == [2]
 
@@ -179,5 +184,5 @@ def test_the_mark_is_of_one_table(tmp_path):
 def test_all_rows_are_not_added_to_those_of_an_earlier_run(table):
     """Of two runs that both read everything, the second one would add each row again."""
     with pytest.raises(ConsumedElsewhereError, match="after none"):
-        step(table, build_of(table), 2, Consumed(SOURCE, None, NEXT))
+        step(table, group_of(table), 2, Consumed(SOURCE, None, NEXT))
     assert sorted(by_key(table)) == [1]
