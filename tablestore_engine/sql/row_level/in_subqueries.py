@@ -32,6 +32,11 @@ def memberships(condition_sql: str, owner: Owner) -> list[Membership]:
     return [one for one in found if one is not None]
 
 
+def is_true(condition_sql: str) -> bool:
+    """Whether a condition is `true`, in parentheses or not, as the rest of a clause with one condition is."""
+    return [token.key for token in tokenize(condition_sql)[:-1] if token.key not in ("(", ")")] == ["TRUE"]
+
+
 def _membership(sql: str, tokens: list[Token], start: int, end: int, owner: Owner) -> Membership | None:
     if tokens[end - 1].key != ")":
         return None
