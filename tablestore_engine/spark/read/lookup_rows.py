@@ -93,8 +93,12 @@ def keys_of_rows(rows: pa.Table, schema: TableSchema) -> RowKeys | None:
 
 
 def _few(source: DataFrame, columns: Sequence[str]) -> pa.Table | None:
-    items = [f"{quoted_name(column)} AS c{i}" for i, column in enumerate(columns)]
-    found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
+    names = [f"c{i}" for i in range(len(columns))]
+    if source.columns != names or list(columns) != names:  # each step has Spark analyse the query anew
+        source = source.selectExpr(
+            *(f"{quoted_name(column)} AS {name}" for name, column in zip(names, columns, strict=True))
+        )
+    found = collect_arrow(source.limit(MOST_KEYS + 1))
     return None if found.num_rows > MOST_KEYS else found
 
 
