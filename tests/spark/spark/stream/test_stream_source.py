@@ -6,12 +6,10 @@ import threading
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql.types import StructType
 from support.spark_rows import rows
 
-from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError, TableNotFound, UserError
+from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
 from tablestore_engine.operation.commit.consumed_positions import batches_of
-from tablestore_engine.spark.stream.stream_source import TableStream, table_at
 
 pytestmark = pytest.mark.spark
 
@@ -69,31 +67,6 @@ def test_the_format_needs_only_a_folder(store, tmp_path):
     assert sorted(map(tuple, store.spark.table("plain").collect())) == [("+I", 2)], "what is different after a batch"
     with pytest.raises(AnalysisException, match=r"Did you mean 'scan\.snapshot-id'"):
         plain.option("scan.snapshot-ids", 1).load(folder)
-
-
-def test_folders_of_streams(store):
-    """What is refused without Spark."""
-    for folder, message in (
-        (None, "not given a folder"),
-        ("", "not given a folder"),
-        ("/w/orders", "not the folder of a table"),
-        ("s3://b/w/d.db/orders", "not a local folder"),
-    ):
-        with pytest.raises(UserError, match=message):
-            table_at(folder)
-    store.execute("CREATE TABLE t (id INT)")
-    with pytest.raises(TableNotFound):
-        table_at(f"{store.table('t').path}s")
-    source = TableStream({"path": store.table("t").path, "scan.mode": "latest"})
-    with pytest.raises(SchemaError, match="schema of its own"):
-        source.streamReader(StructType().add("x", "int"))
-    for refused, message in (
-        (source.reader, "TableStore.*read"),
-        (lambda schema: source.writer(schema, False), "TableStore.*write"),
-        (lambda schema: source.streamWriter(schema, False), "write_stream"),
-    ):
-        with pytest.raises(UserError, match=message):
-            refused(source.schema())
 
 
 def test_aggregates_limits_and_consumers(store, tmp_path):
