@@ -50,7 +50,8 @@ def deleted_rows(statement: Delete, context: RowContext) -> tuple[RowLevelTarget
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
     with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
-        target, where = looked_up(target, where)
+        if not target.marks:
+            target, where = looked_up(target, where)
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
         rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
         return target, _select(target, rows_sql, items, where)
@@ -91,7 +92,9 @@ def _changed(target: RowLevelTarget, changed: DataFrame) -> WriteOutcome:
 
 
 def _own_columns(target: RowLevelTarget) -> list[str]:
-    names = [*target.table.schema.field_names, *target.source_columns()]
+    """The columns of a row to remove; where it is only marked as deleted, those that say where it is."""
+    own = () if target.marks else target.table.schema.field_names
+    names = [*own, *target.source_columns()]
     return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 
