@@ -6,7 +6,7 @@ import pytest
 from support.deletion_vectors import delete_positions, with_options
 from support.spark_rows import ids_of
 
-from tablestore_engine.errors import OptionError, SqlError
+from tablestore_engine.errors import OptionError
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 
@@ -17,8 +17,7 @@ def table(store):
     store.sql(
         "CREATE TABLE t (p STRING, `a b` BIGINT, v STRING) PARTITIONED BY (p) "
         # Spark returns the names of files in the encoding of URIs.
-        "TBLPROPERTIES ('data-file.prefix' = 'ä, b%41+(~', 'compaction.min.file-num' = '99',"
-        " 'compaction.delete-ratio-threshold' = '1')"
+        "TBLPROPERTIES ('data-file.prefix' = 'ä, b%41+(~')"
     )
     for start in (0, 100):
         store.sql(f"INSERT INTO t SELECT concat('p ', id % 2), id, concat('v', id) FROM range({start}, {start + 100})")
@@ -77,59 +76,6 @@ def test_tables_of_other_writers_are_not_written(store, table):
         with pytest.raises(OptionError, match=r"'deletion-vectors.bitmap64' = 'true' is not supported"):
             store.sql(statement)
     assert table.latest_snapshot() == before
-
-
-@pytest.fixture(params=["small", "large"])
-def sized(request, monkeypatch):
-    """Whether the table is small, or the rows to change are looked up first."""
-    for module in ("lookup_rows", "merge_source"):
-        monkeypatch.setattr(f"tablestore_engine.sql.row_level.{module}.is_large", lambda plan: request.param == "large")
-
-
-def test_statements_on_a_table_without_a_key(store, table, sized):
-    """Each statement marks rows and writes no other ones than new ones; readers find what a dict holds."""
-    kept = dict(store.sql("SELECT `a b`, v FROM t").collect())
-
-    def check(statement, removed=(), put=(), *, new_files=0):
-        before = {e.file.file_name for e in store.table("t").live_files()}
-        store.sql(statement)
-        for one in removed:
-            kept.pop(one, None)
-        kept.update(put)
-        own = store.table("t")
-        after = {e.file.file_name for e in own.live_files()}
-        assert len(after - before) <= new_files, statement
-        assert dict(store.sql("SELECT `a b`, v FROM t").collect()) == kept, statement
-        assert ids_of(store, "SELECT count(*) FROM t") == [len(kept)], statement
-        assert own.statistics().row_count == len(kept), statement
-
-    check("DELETE FROM t WHERE `a b` IN (SELECT id * 3 FROM range(5))", removed=range(0, 15, 3))
-    check("UPDATE t SET v = concat(v, '!') WHERE `a b` IN (41, 143)", put={41: "v41!", 143: "v143!"}, new_files=2)
-    there = [i for i in range(30, 60, 2) if i in kept]
-    check(
-        "MERGE INTO t USING (SELECT id, 'm' AS v FROM range(30, 60, 2) UNION ALL SELECT 500, 'i') s ON t.`a b` = s.id "
-        "WHEN MATCHED AND s.id < 40 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "
-        "WHEN NOT MATCHED AND s.id > 100 THEN INSERT (p, `a b`, v) VALUES ('p 9', s.id, s.v) "
-        "WHEN NOT MATCHED BY SOURCE AND t.`a b` = 199 THEN UPDATE SET v = 'other'",
-        removed=[i for i in there if i < 40],
-        put={**{i: "m" for i in there if i >= 40}, 500: "i", 199: "other"},
-        new_files=3,
-    )
-    with pytest.raises(SqlError, match=r"more than once|several"):
-        store.sql(
-            "MERGE INTO t USING (SELECT 500 AS id FROM range(2)) s ON t.`a b` = s.id"
-            " WHEN MATCHED THEN UPDATE SET v = '2'"
-        )
-    before, version = dict(kept), store.table("t").latest_snapshot().id
-    check("INSERT INTO t REPLACE WHERE `a b` = 500 VALUES ('p 9', 500, 'r')", put={500: "r"}, new_files=1)
-    assert dict(store.sql(f"SELECT `a b`, v FROM t VERSION AS OF {version}").collect()) == before
-    check("DELETE FROM t WHERE `a b` < 100", removed=range(100), new_files=9)
-    check("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'v')", new_files=9)
-    assert store.table("t").index_files() == []
-    check(f"CALL sys.rollback(table => 't', version => '{version}')", removed=range(501), put=before, new_files=99)
-    check("DELETE FROM t WHERE p = 'p 0'", removed=[i for i in kept if i % 2 == 0 and i < 500])
-    check("INSERT OVERWRITE t VALUES ('p 1', 7, 'o')", removed=range(501), put={7: "o"}, new_files=1)
-    assert store.table("t").index_files() == []
 
 
 def test_statements_without_new_files_work(store, table):
