@@ -1,4 +1,4 @@
-"""UPDATE, DELETE and MERGE on tables without a key that keep deletion vectors: each marks rows, and writes new ones only.
+"""UPDATE, DELETE and MERGE on tables without a key that keep deletion vectors: they mark rows, and write new ones only.
 
 What is read is what a dictionary holds.
 """
