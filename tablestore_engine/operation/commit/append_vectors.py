@@ -55,8 +55,8 @@ def mark_deleted(target: WriteTarget, plan: ScanPlan, positions: Mapping[str, Po
     for number, bucket in enumerate(plan.buckets):
         deleted, empty = _deleted(target, bucket, positions)
         if deleted or empty:
-            gone = [file.file_name for file in empty]
-            vectors[bucket.id] = file_vectors(target, bucket.id, bucket.deletions, deleted, gone, f"v{number}")
+            removed = [file.file_name for file in empty]
+            vectors[bucket.id] = file_vectors(target, bucket.id, bucket.deletions, deleted, removed, f"v{number}")
         if empty:
             emptied.append(replace(bucket, files=empty))
     return Marked(vectors, tuple(emptied))
@@ -84,7 +84,7 @@ def file_vectors(
     bucket_id: BucketId,
     deletions: Deletions,
     deleted: Mapping[str, Positions],
-    gone: Collection[str],
+    removed: Collection[str],
     number: str,
 ) -> FileVectors:
     """Write the index files of a bucket that change.
@@ -94,16 +94,16 @@ def file_vectors(
         bucket_id: the bucket.
         deletions: all of its vectors so far.
         deleted: all deleted rows of the files whose vectors change.
-        gone: files that the same commit removes.
+        removed: files that the same commit removes.
         number: see `target`.
 
     Raises:
         TableStoreError: an index file cannot be read or written.
     """
-    files = frozenset(deleted) | frozenset(gone)
+    files = frozenset(deleted) | frozenset(removed)
     whole = target.schema.core_options.bucket > 0
-    touched = {one.path for name, one in deletions.items() if whole or name in files}
-    replaced = {name: one for name, one in deletions.items() if one.path in touched}
+    changing = {one.path for name, one in deletions.items() if whole or name in files}
+    replaced = {name: one for name, one in deletions.items() if one.path in changing}
     kept = [name for name in replaced if name not in files]
     vectors = dict(zip(kept, read_positions_of(target.io, [replaced[name] for name in kept]), strict=True))
     vectors |= deleted
@@ -125,13 +125,13 @@ def without_removed(target: WriteTarget, buckets: Mapping[BucketId, Deletions], 
     """
     if not keeps_file_vectors(target.schema):
         return None
-    gone: dict[BucketId, set[str]] = {}
+    removed: dict[BucketId, set[str]] = {}
     for entry in sorted(entries, key=lambda one: one.kind, reverse=True):  # a file may get another file index
-        names = gone.setdefault((entry.partition, entry.bucket), set())
+        names = removed.setdefault((entry.partition, entry.bucket), set())
         (names.add if entry.kind == FileKind.DELETE else names.discard)(entry.file.file_name)
     vectors = {
         bucket_id: file_vectors(target, bucket_id, buckets[bucket_id], {}, names, f"v{number}")
-        for number, (bucket_id, names) in enumerate(gone.items())
+        for number, (bucket_id, names) in enumerate(removed.items())
         if names
     }
     return IndexChange(vectors=vectors)

@@ -35,8 +35,8 @@ MOST_ROWS = 500_000
 MOST_BYTES = 256 << 20
 FEW_VALUES = 1_000  # that are looked for in every file one by one
 
-_PLACES = pa.schema([(FILE_COLUMN, pa.string()), (POSITION_COLUMN, pa.int64())])
-_PLACE_FIELDS = {
+_POSITION_COLUMNS = pa.schema([(FILE_COLUMN, pa.string()), (POSITION_COLUMN, pa.int64())])
+_POSITION_FIELDS = {
     FILE_COLUMN: DataField(0, FILE_COLUMN, AtomicType("STRING")),
     POSITION_COLUMN: DataField(0, POSITION_COLUMN, AtomicType("BIGINT")),
 }
@@ -163,17 +163,17 @@ def rows_at(table: Table, plan: ScanPlan, positions: pa.Table) -> pa.Table | Non
     they are too many to hold."""
     by_name = {name_in_uri(f.file_name): (b, f) for b in plan.buckets for f in b.files}
     state = table.state.with_schema(plan.schema)
-    shape = pa.schema([*output_schema(plan.schema, plan.schema.field_names), *_PLACES])
+    shape = pa.schema([*output_schema(plan.schema, plan.schema.field_names), *_POSITION_COLUMNS])
     found: list[pa.RecordBatch] = []
     size = 0
     for uri in pc.unique(positions.column(FILE_COLUMN)):
         own = positions.filter(pc.equal(positions.column(FILE_COLUMN), uri)).column(POSITION_COLUMN)
         bucket, file = by_name[uri.as_py().rpartition("/")[2]]
-        places = np.sort(own.to_numpy())
+        numbers = np.sort(own.to_numpy())
         begin = 0
-        for batch in read_rows_at(state, plan.schema, (bucket, file), places):
+        for batch in read_rows_at(state, plan.schema, (bucket, file), numbers):
             end = begin + batch.num_rows
-            columns = [*batch.columns, pa.repeat(uri, batch.num_rows), pa.array(places[begin:end])]
+            columns = [*batch.columns, pa.repeat(uri, batch.num_rows), pa.array(numbers[begin:end])]
             found.append(pa.RecordBatch.from_arrays(columns, schema=shape))
             begin, size = end, size + batch.nbytes
             if size > MOST_BYTES:
@@ -182,8 +182,8 @@ def rows_at(table: Table, plan: ScanPlan, positions: pa.Table) -> pa.Table | Non
 
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
-    """Rows of a table as they are read, or some columns of them, with places (`rows_at`) or without."""
-    fields = [_PLACE_FIELDS.get(name) or schema.field(name) for name in rows.column_names]
+    """Rows of a table as they are read, or some columns of them, maybe with their positions (`rows_at`)."""
+    fields = [_POSITION_FIELDS.get(name) or schema.field(name) for name in rows.column_names]
     return typed(frame_of_fields(spark, rows, fields), schema, fields)
 
 

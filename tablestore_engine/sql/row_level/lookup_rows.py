@@ -105,8 +105,8 @@ def _is_wide(target: RowLevelTarget, where_sql: str) -> bool:
 def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
     schema = target.table.schema
     if target.marks:
-        places = few_positions(target.frames.run(f"SELECT {FILE_COLUMN}, {POSITION_COLUMN} FROM {rows_sql}"))
-        at = None if places is None else target.at(places)
+        positions = few_positions(target.frames.run(f"SELECT {FILE_COLUMN}, {POSITION_COLUMN} FROM {rows_sql}"))
+        at = None if positions is None else target.at(positions)
         return None if at is None or at.rows is None else at
     names = key_names(schema)
     if any(_is_inexact(schema.field(name).type) for name in names):

@@ -106,7 +106,7 @@ def test_concurrent_deletes_of_one_file_conflict(catalog):
 
 
 def test_a_row_level_change_sees_rows_that_were_only_marked(catalog):
-    """A statement that adds rows because of a row conflicts when others delete this row without touching a file."""
+    """A statement that adds rows because of a row conflicts when others delete this row without a file that changes."""
     table = append_table(catalog)
     write(table, rows(range(10)))
     write(table, rows(range(10, 20)))
