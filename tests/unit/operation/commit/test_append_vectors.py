@@ -203,7 +203,7 @@ def test_past_snapshots_keep_their_vectors(catalog):
         ({"deletion-vectors.bitmap64": "true"}, "bitmap64"),
     ],
 )
-def test_what_does_not_fit_is_refused(catalog, options, refused):
+def test_a_table_with_other_options_is_refused(catalog, options, refused):
     with pytest.raises(OptionError, match=refused):
         append_table(catalog, options)
 
