@@ -156,7 +156,8 @@ def _mark(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     result = WriteResult()
     if _puts(read, changed):
         frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
-        result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
+        put = Rows(frame, read.input_bytes, read.is_small)
+        result = write_files(spark, read.table, read.snapshot, job, put)
     marked = mark_deleted(job.target, read.plan, rows.positions)
     index = IndexChange(vectors=marked.vectors) if marked.vectors else None
     result.index.extend(index.written if index else ())
