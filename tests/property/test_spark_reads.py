@@ -61,8 +61,8 @@ def play_side_by_side(table, rows, kinds, random):
 def comparable(value):
     """Of a value that may be a map, its entries in an order; of a sketch, its bytes: its coupons come in any order.
 
-    The registers of an HLL sketch are compared, not its accumulator and flag of order, which depend on the merges. Spark
-    writes the hashes of a Theta sketch bit by bit where that is shorter.
+    The registers of an HLL sketch are compared, not its accumulator and flag of order, which depend on the merges.
+    Spark writes the hashes of a Theta sketch bit by bit where that is shorter.
     """
     if isinstance(value, bytes | bytearray):
         if value[:1] == b"\x0a" and value[2:3] == b"\x07":
