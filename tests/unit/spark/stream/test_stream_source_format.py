@@ -15,11 +15,12 @@ from tablestore_engine.spark.stream.stream_source import TableStream, table_at
     [
         (None, "not given a folder"),
         ("", "not given a folder"),
+        ("w/d.db/orders", "relative path"),
         ("/w/orders", "not the folder of a table"),
         ("s3://b/w/d.db/orders", "not a local folder"),
     ],
 )
-def test_what_is_no_folder_of_a_table_is_refused(folder, message):
+def test_other_folders_than_those_of_tables_are_refused(folder, message):
     with pytest.raises(UserError, match=message):
         table_at(folder)
 
