@@ -29,6 +29,7 @@ from support.tables import arrow_rows, compact, identity, make_table, read
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
@@ -176,8 +177,7 @@ def task_of_some(table, bucket, random):
         bucket.bucket,
         bucket.total_buckets,
         chosen,
-        output_level=0,
-        drop_deletes=len(chosen) == len(files),
+        output=MergeOutput(0, drop_deletes=len(chosen) == len(files)),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tablestore_engine.errors import ConflictError, OptionError, SnapshotNotFound
 from tablestore_engine.metadata.compaction_plan import (
     CompactionPlan,
+    MergeOutput,
     Outcome,
     PlanGroup,
     PlannedFile,
@@ -133,8 +134,7 @@ def _written(
         PlanGroup(
             task.partition,
             task.bucket,
-            task.output_level,
-            task.drop_deletes,
+            task.output,
             tuple(PlannedFile(f.file_name, f.level, f.file_size) for f in task.files),
         )
         for task in tasks
@@ -194,7 +194,7 @@ def plan_tasks(
         bucket = by_bucket[group.partition, group.bucket]
         chosen = {e.identifier for e in found}
         stay = [e for e in bucket if e.identifier not in chosen]
-        drops = keyed and group.drop_deletes
+        drops = keyed and group.output.drop_deletes
         older = hidden_by_deletes(target.schema, found, stay) if drops else None
         if older is None and not engine.takes_late:
             older = _older_file(found, stay)
@@ -214,8 +214,7 @@ def plan_tasks(
                 bucket=group.bucket,
                 total_buckets=found[0].total_buckets,
                 files=merged,
-                output_level=group.output_level,
-                drop_deletes=group.drop_deletes and all_there,
+                output=group.output if all_there else MergeOutput(group.output.level),
                 rest=rest,
             )
         )

@@ -67,7 +67,7 @@ def read_table(
 
     `predicate` prunes partitions, buckets, files and merging; the rows are not filtered by it.
     """
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     return read_plan(spark, table, table.scan(snapshot, predicate, schema=schema), predicate)
 
 

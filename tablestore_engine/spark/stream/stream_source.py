@@ -41,7 +41,7 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
         OptionError: an option that is none of a streaming read, or that the table or this Spark does not allow.
         SchemaError: the table has a column of the row kind's name. UnsupportedTypeError: one that Spark cannot read.
     """
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     if table.schema.has_field(ROW_KIND):
         raise SchemaError(
             f"Table {table.name} has a column '{ROW_KIND}', which in a stream says what happened to a row.",

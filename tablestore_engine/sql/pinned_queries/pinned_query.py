@@ -294,7 +294,7 @@ class Frames:
         if asked:
             return self._incremental(table, reference, asked), 0
         table = table.with_options(dict(reference.options), "query")
-        table.options.refuse_unsupported(for_write=False)
+        table.options.check_readable()
         if reference.time_travel is None:
             read = TableRead(table, self.pin(table), table.schema, reference)
             looks = reference.joined and not (self.explaining or self._lasting)
@@ -347,7 +347,7 @@ class Frames:
 
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""
-        table.options.refuse_unsupported(for_write=False)
+        table.options.check_readable()
         snapshot = self.pin(table)
         if snapshot is None:
             return None
