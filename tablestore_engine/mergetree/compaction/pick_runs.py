@@ -62,7 +62,7 @@ def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> Compactio
     done = options.keep_deletes or not _has_deletes(runs[0])
     if len(runs) == 1 and runs[0].level == options.max_level and done and not options.rewrite_all:
         return None
-    return _all(runs, options)
+    return _unit_of_all(runs, options)
 
 
 def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int = 0) -> CompactionUnit | None:
@@ -143,8 +143,12 @@ def unit_of(runs: Sequence[SortedRun], count: int, options: UniversalOptions) ->
     unsettled = options.settle_together and any(_has_deletes(run) for run in runs[:count])
     if unsettled or options.from_oldest:
         count = len(runs)
-    return _all(runs, options) if count >= len(runs) else CompactionUnit(tuple(runs[:count]), MergeOutput(output_level))
+    return (
+        _unit_of_all(runs, options)
+        if count >= len(runs)
+        else CompactionUnit(tuple(runs[:count]), MergeOutput(output_level))
+    )
 
 
-def _all(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit:
+def _unit_of_all(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit:
     return CompactionUnit(tuple(runs), MergeOutput.of_all_runs(options.max_level, keep_deletes=options.keep_deletes))

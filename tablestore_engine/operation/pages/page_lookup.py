@@ -124,7 +124,7 @@ def _wanted(
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
-        wanted = _at(portion, positions_in(compared))
+        wanted = _rows_at(portion, positions_in(compared))
         if wanted:
             yield np.concatenate([begins[group] + rows for group, rows in wanted]), wanted
 
@@ -147,7 +147,7 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
         yield held
 
 
-def _at(portion: Portion, positions: Longs) -> Portion:
+def _rows_at(portion: Portion, positions: Longs) -> Portion:
     """The rows at some positions among all rows of a portion."""
     ends = np.cumsum([len(rows) for _, rows in portion])
     split = np.split(positions, np.searchsorted(positions, ends[:-1]))

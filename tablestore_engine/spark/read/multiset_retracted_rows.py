@@ -200,7 +200,7 @@ class RetractedRowsFinder:
         schema = self._schema
         retractions = self._values(f for _, f in self._files.retractions)
         few = discriminating_columns(schema.fields, retractions)
-        selected = f"{_of('p', schema.field_names)}, {positions.selected('p')}"
+        selected = f"{_qualified('p', schema.field_names)}, {positions.selected('p')}"
         where = _within(narrower(retractions, self._values(f for _, f in self._files.plain)), "p")
         found = _hashed_alike("{plain} p", few, selected) + where
         hashed = hashable_columns(schema.fields)
@@ -214,8 +214,8 @@ class RetractedRowsFinder:
 
 def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
     """Query for the `rows` (alias p) of which a retraction has the hash of some columns."""
-    hashes = f"SELECT xxhash64({_of('r', names) or 0}) AS h FROM {{retractions}} r"
-    on = f"xxhash64({_of('p', names) or 0}) = c.h"
+    hashes = f"SELECT xxhash64({_qualified('r', names) or 0}) AS h FROM {{retractions}} r"
+    on = f"xxhash64({_qualified('p', names) or 0}) = c.h"
     return f"SELECT /*+ BROADCAST(c) */ {selected} FROM {rows} LEFT SEMI JOIN ({hashes}) c ON {on}"
 
 
@@ -230,5 +230,5 @@ def _within(values: Mapping[str, Values], alias: str) -> str:
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
-def _of(alias: str, names: Iterable[str]) -> str:
+def _qualified(alias: str, names: Iterable[str]) -> str:
     return ", ".join(f"{alias}.{formatted(name)}" for name in names)
