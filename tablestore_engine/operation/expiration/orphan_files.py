@@ -12,9 +12,8 @@ from tablestore_engine.operation.expiration.snapshot_expire import changelog_of,
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
+from tablestore_engine.storage.paths import is_bucket, is_partition
 from tablestore_engine.table_state import TableState
-
-_BUCKET = "bucket-"
 
 
 def remove_orphans(state: TableState, older_than_millis: int) -> list[str]:
@@ -115,9 +114,9 @@ def _files(state: TableState) -> Iterator[FileStatus]:
 
 def _data_files(state: TableState, directory: str) -> Iterator[FileStatus]:
     for status in state.io.list(directory):
-        if status.is_dir and status.name.startswith(_BUCKET):
+        if status.is_dir and is_bucket(status.name):
             yield from (one for one in state.io.list(status.path) if not one.is_dir)
-        elif status.is_dir and "=" in status.name:
+        elif status.is_dir and is_partition(status.name):
             yield from _data_files(state, status.path)
 
 
