@@ -35,6 +35,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.spark.read import multiset_retracted_rows
 from tablestore_engine.spark.session.session import new_session
@@ -258,7 +259,9 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, histories):
             with (
                 mock.patch.object(discriminating_columns, "ENOUGH_BITS", enough),
                 mock.patch.object(multiset_retracted_rows, "HELD_ROWS", held),
-                mock.patch.object(multiset_retracted_rows, "_known", multiset_retracted_rows._Known(10_000)),
+                mock.patch.object(
+                    multiset_retracted_rows, "_known", RecentlyUsed(10_000, multiset_retracted_rows._size)
+                ),
             ):
                 found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
             assert as_multiset(found.to_pylist()) == as_multiset(there), (enough, held)

@@ -10,7 +10,6 @@ index says is kept for the next lookup.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, exactly
 from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, LIST, STRUCT, list_of, struct_bytes
+from tablestore_engine.recently_used import RecentlyUsed
 
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
@@ -157,18 +157,14 @@ def _rows_at(portion: Portion, positions: Longs) -> Portion:
 
 def _index(path: str, handle: pa.NativeFile) -> PageIndex:
     key = (path, handle.size())
-    with _LOCK:
-        found = _KEPT.pop(key, None)
-    found = found or PageIndex(handle)
-    with _LOCK:
-        _KEPT[key] = found
-        while len(_KEPT) > _INDEXES:
-            del _KEPT[next(iter(_KEPT))]
+    found = _kept.get(key)
+    if found is None:
+        found = PageIndex(handle)
+        _kept.put(key, found)
     return found
 
 
-_KEPT: dict[tuple[str, int], PageIndex] = {}
-_LOCK = threading.Lock()
+_kept: RecentlyUsed[tuple[str, int], PageIndex] = RecentlyUsed(_INDEXES)
 
 
 class _SmallFile:
