@@ -21,10 +21,13 @@ _ATTRIBUTE = "_tablestore_frames"
 class FrameCache(Generic[T]):
     """The least recently used values are dropped first; each session has its own. Safe for many threads."""
 
+    def __init__(self, kept: int = _KEPT) -> None:
+        self._kept = kept
+
     def get(self, spark: SparkSession, key: Hashable, make: Callable[[], T]) -> T:
         """The value under a key; made when there is none. Two threads may make the same at once."""
         # Kept by the session itself, because frames refer to it: nothing outlives it.
-        values: RecentlyUsed[Hashable, T] = vars(spark).setdefault(_ATTRIBUTE, RecentlyUsed(_KEPT))
+        values: RecentlyUsed[Hashable, T] = vars(spark).setdefault(_ATTRIBUTE, RecentlyUsed(self._kept))
         with suppress(KeyError):
             return values[key]
         made = make()
