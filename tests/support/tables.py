@@ -21,6 +21,7 @@ from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of, universal_options
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.transaction.transaction import begin, publish
+from tablestore_engine.operation.write.cross_partition_keys import files_with, records_of, routed_rows
 from tablestore_engine.operation.write.write_buffer import write_tables
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
@@ -119,6 +120,18 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
     result = write_files(job, rows, kinds)
     job = replace(job, intent=WriteIntent(properties=properties, identity=identity()))
     return publish(table.state, job, result, Change(kind, **change)).snapshot
+
+
+def write_routed(table, rows, kinds=None):
+    """Write dictionaries into a table whose keys may be in any partition. Returns the snapshot."""
+    job, buckets = new_job(table), table.scan().buckets
+
+    def records(sought):
+        return records_of(table.state, files_with(buckets, table.schema, sought), sought)
+
+    routed = routed_rows(arrow_rows(table.schema, rows, kinds), job, buckets, records)
+    job = replace(job, intent=WriteIntent(identity=identity()))
+    return publish(table.state, job, write_table(job, routed), Change("APPEND")).snapshot
 
 
 def compact(table, *, full=True):

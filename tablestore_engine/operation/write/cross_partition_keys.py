@@ -11,7 +11,7 @@ records; only the records of the sought keys are kept in memory.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,6 +23,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge_runs import comparable_key
+from tablestore_engine.mergetree.merge.normalize_records import without_ignored
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.bucket_index import Buckets, fill_rule, key_hashes
@@ -39,6 +40,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
+from tablestore_engine.operation.write.row_checks import check_not_null, check_unique
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -57,6 +59,24 @@ _THREADS = 4
 
 Locations = npt.NDArray[np.int64]
 Numbered = tuple[int, BucketScan, DataFileMeta]
+
+
+def routed_rows(
+    given: pa.Table, job: WriteJob, buckets: Sequence[BucketScan], records: Callable[[pa.Table], pa.Table]
+) -> pa.Table:
+    """The rows of a write as `write_table` takes them: those that count, each with its bucket, and deletes of keys that
+    leave a partition. `records` finds the records of some rows' keys in the buckets of the table: see `records_of`.
+
+    Raises:
+        PrimaryKeyError, SchemaError: a null in a NOT NULL column.
+        DuplicateKeyError: a key occurs twice, and the job refuses that.
+    """
+    schema = job.schema
+    rows = without_ignored(with_kinds(given), schema.merge_engine, ROW_KIND_COLUMN)
+    check_not_null(rows, schema)
+    check_unique(job, lambda: repeated_in(rows, job))
+    rows = kept_rows(rows, job)
+    return route(rows, locations_of(rows, records(rows), schema), buckets, schema)
 
 
 def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Table) -> list[Numbered]:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, without_ignored
+from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -31,13 +31,9 @@ from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
     are_few,
     files_with,
-    kept_rows,
-    locations_of,
     records_of,
-    repeated_in,
-    route,
+    routed_rows,
     rows_by_bucket,
-    with_kinds,
 )
 from tablestore_engine.operation.write.cross_partition_routing import (
     Held,
@@ -47,7 +43,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, check_unique
+from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_unique
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,
@@ -128,16 +124,12 @@ def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
 
 
 def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> WriteResult:
-    schema = job.schema
-    rows = without_ignored(with_kinds(table_rows(given, schema)), schema.merge_engine, ROW_KIND_COLUMN)
-    check_not_null(rows, schema)
-    check_unique(job, lambda: repeated_in(rows, job))
-    rows = kept_rows(rows, job)
-    buckets = locations.plan.buckets
-    found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
-    routed = route(rows, found, buckets, schema)
+    schema, buckets = job.schema, locations.plan.buckets
+    rows = routed_rows(
+        table_rows(given, schema), job, buckets, lambda sought: _records(locations, schema, buckets, sought)
+    )
     try:
-        result = write_table(job, routed)
+        result = write_table(job, rows)
     except BaseException:
         remove_files(job.target)
         raise
