@@ -10,7 +10,7 @@ setup(
     # Saying where the packages lie makes an editable install put the checkout on sys.path, where dbt's own
     # namespace (pkgutil.extend_path) looks. An import hook, setuptools' other way, would hide us from dbt.
     package_dir={"": "."},
-    packages=find_namespace_packages(include=["dbt", "dbt.*", "tablestore_engine*"]),
+    packages=find_namespace_packages(include=["dbt", "dbt.*", "pyspark_tablestore", "tablestore_engine*"]),
     package_data={
         "dbt.include.tablestore": ["*.md", "*.sql", "*.yml", "**/*.md", "**/*.sql", "**/*.yml"],
         "tablestore_engine": ["py.typed"],

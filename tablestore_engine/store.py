@@ -289,7 +289,7 @@ class TableStore(StoreSession):
         from tablestore_engine.spark.stream.stream_source import read_stream
 
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
-        return guarded(read_stream(self.spark, self.catalog, self.table(name), texts))
+        return guarded(read_stream(self.spark, self.table(name), texts))
 
     @in_one_message
     def write_stream(

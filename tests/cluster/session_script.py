@@ -73,8 +73,28 @@ def main(warehouse, url):
         store.execute("INSERT INTO t SELECT id, raise_error('own words'), 1 FROM range(10)")
     except TableStoreError as error:
         answers["failed"] = str(error)
+    if url.startswith("sc://"):
+        answers["streamed"] = streamed(store, warehouse)
     print(json.dumps(answers), flush=True)
     store.spark.stop()
+
+
+def streamed(store, warehouse):
+    """What a stream copies in two runs: the rows of the copy, and the number of its last batch."""
+    found = []
+    for name in ("numbers", "copy"):
+        store.execute(f"CREATE TABLE {name} (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    for statement in ("INSERT INTO numbers VALUES (1), (2)", "DELETE FROM numbers WHERE id = 1"):
+        store.execute(statement)
+        plain = store.spark.readStream.format("tablestore").load(store.table("numbers").path)
+        checkpoint = f"{warehouse}-checkpoint"
+        query = store.write_stream("copy", plain, checkpoint_location=checkpoint, trigger={"availableNow": True})
+        query.awaitTermination()
+        copy = store.table("copy")
+        found.append(
+            [sorted(row["id"] for row in copy.to_arrow().to_pylist()), copy.latest_snapshot().commit_identifier]
+        )
+    return found
 
 
 if __name__ == "__main__":

@@ -163,7 +163,9 @@ def connect(launch, tmp_path):
 
 
 def test_spark_connect(connect, tmp_path):
-    check(run_application(tmp_path / "warehouse", connect({}), tmp_path), tmp_path / "warehouse")
+    answers = run_application(tmp_path / "warehouse", connect({}), tmp_path)
+    check(answers, tmp_path / "warehouse")
+    assert answers["streamed"] == [[[1, 2], 0], [[2], 1]]
 
 
 # Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.

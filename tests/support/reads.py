@@ -22,9 +22,10 @@ class Reads:
 
 
 def recorded_reads(monkeypatch):
-    """What is read from now on, by the name of the table. Every table counts as large."""
+    """What is read from now on, by the name of the table. Every table counts as large, and every file."""
     found = defaultdict(Reads)
     monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 0)
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 0)
     scan, look_up, read = FileScans.scan, page_lookup.look_up, PagedParquet.read
 
     def scanning(self, files, **kwargs):

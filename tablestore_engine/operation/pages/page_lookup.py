@@ -26,6 +26,8 @@ Portion = Sequence[tuple[int, Longs]]
 _GAP_BYTES = 1 << 14  # two pages so near to one another are read together
 _ROWS_AT_ONCE, _BYTES_AT_ONCE = 1_000_000, 128 << 20
 _INDEXES = 128
+WHOLE_BYTES = 512 << 10
+"""A file that is no larger is read whole."""
 
 
 class PagedParquet:
@@ -99,10 +101,9 @@ def look_up(
 
     `positions_in` says at which positions of some rows, given with the sought columns, the wanted ones are.
     """
-    file = PagedParquet(handle, _index(path, handle))
-    for positions, wanted in _wanted(file, sought, positions_in):
+    for positions, rows in _found(handle, path, sought, positions_in, columns):
         start = 0
-        for batch in file.read(wanted, columns).combine_chunks().to_batches():
+        for batch in rows.combine_chunks().to_batches():
             yield positions[start : start + batch.num_rows], batch
             start += batch.num_rows
 
@@ -111,22 +112,58 @@ def find_positions(
     handle: pa.NativeFile, path: str, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
 ) -> Iterator[Longs]:
     """The positions of the rows that `look_up` returns."""
+    return (positions for positions, _ in _found(handle, path, sought, positions_in, ()))
+
+
+def _found(
+    handle: pa.NativeFile,
+    path: str,
+    sought: Mapping[str, pa.Array],
+    positions_in: Callable[[pa.Table], Longs],
+    columns: Sequence[str],
+) -> Iterator[tuple[Longs, pa.Table]]:
+    """Positions and columns of wanted rows."""
+    if handle.size() <= WHOLE_BYTES:
+        yield from _of_whole(handle, list(sought), positions_in, columns)
+        return
     file = PagedParquet(handle, _index(path, handle))
-    return (positions for positions, _ in _wanted(file, sought, positions_in))
+    rest = [column for column in columns if column not in sought]
+    for positions, wanted, compared in _wanted(file, sought, positions_in):
+        read = file.read(wanted, rest) if rest else None
+        known = {one.column_names[i]: one.column(i) for one in (compared, read) if one for i in range(one.num_columns)}
+        names = [column for column in columns if column in known]
+        yield positions, pa.table([known[name] for name in names], names=names)
+
+
+def _of_whole(
+    handle: pa.NativeFile, sought: Sequence[str], positions_in: Callable[[pa.Table], Longs], columns: Sequence[str]
+) -> Iterator[tuple[Longs, pa.Table]]:
+    """The same of a small file, of which all rows are read: that costs less than its page index."""
+    file = pq.ParquetFile(handle)
+    top = set(file.schema_arrow.names)
+    if not top.issuperset(sought):
+        return
+    there = [column for column in dict.fromkeys((*sought, *columns)) if column in top]
+    rows = file.read(columns=there, use_threads=False)
+    positions = positions_in(rows.select(sought))
+    if len(positions):
+        yield positions, rows.select([column for column in columns if column in top]).take(pa.array(positions))
 
 
 def _wanted(
     file: PagedParquet, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
-) -> Iterator[tuple[Longs, Portion]]:
-    """The positions of wanted rows in a file, and the same rows by row groups."""
+) -> Iterator[tuple[Longs, Portion, pa.Table]]:
+    """The positions of wanted rows in a file, the same rows by row groups, and their sought columns."""
     begins = np.cumsum([0, *file.index.group_rows])
     for portion in _portions(file, sought):
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
-        wanted = _rows_at(portion, positions_in(compared))
+        found = positions_in(compared)
+        wanted = _rows_at(portion, found)
         if wanted:
-            yield np.concatenate([begins[group] + rows for group, rows in wanted]), wanted
+            positions = np.concatenate([begins[group] + rows for group, rows in wanted])
+            yield positions, wanted, compared.take(pa.array(found))
 
 
 def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:

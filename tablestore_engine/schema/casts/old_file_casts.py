@@ -106,7 +106,7 @@ def cast_error(how: ColumnCast, current: DataType, value: object) -> CastError:
 def is_same(past: DataType, current: DataType) -> bool:
     """Whether values are read as they are stored: the same types, and fields of the same ids and names in one order."""
     if isinstance(past, AtomicType) and isinstance(current, AtomicType):
-        return past.as_nullable(True) == current.as_nullable(True)
+        return past == current or past.as_nullable(True) == current.as_nullable(True)
     if isinstance(past, ArrayType) and isinstance(current, ArrayType):
         return is_same(past.element, current.element)
     if isinstance(past, MapType) and isinstance(current, MapType):

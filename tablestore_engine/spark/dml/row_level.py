@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -17,7 +18,8 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, WriteJob, WriteResult
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.dml.multiset_row_level import (
@@ -29,7 +31,7 @@ from tablestore_engine.spark.dml.multiset_row_level import (
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.write.writer import Rows
+from tablestore_engine.spark.write.writer import Rows, write_held
 from tablestore_engine.table import Table
 
 ACTION_COLUMN = "__tablestore_action"
@@ -39,7 +41,8 @@ ACTION_COLUMN = "__tablestore_action"
 class Read:
     """The source of the changed rows: a table at a snapshot, and the bytes of all inputs (None: unknown).
 
-    `unread`: no row of the table was read, so the rows are right for any later snapshot too.
+    `unread`: no row of the table was read, so the rows are right for any later snapshot too. `is_small`: what computes
+    the changed rows certainly reads little.
     """
 
     table: Table
@@ -48,6 +51,7 @@ class Read:
     input_bytes: int | None
     intent: WriteIntent = PLAIN
     unread: bool = False
+    is_small: bool = False
 
     @property
     def snapshot_id(self) -> int:
@@ -94,11 +98,29 @@ def _columns(read: Read) -> list[str]:
     return [quoted_name(n) for n in read.table.schema.field_names]
 
 
+def remove_rows(spark: SparkSession, read: Read, rows: pa.Table) -> WriteOutcome:
+    """Remove rows of a keyed table, which are in memory, as `write_changed_rows` does. No key crosses partitions.
+
+    Raises:
+        ConflictError: run the statement again.
+    """
+    job = _upsert_job(read)
+    kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
+    return _upserted(spark, read, job, write_held(job, rows.append_column(ROW_KIND_COLUMN, kinds)))
+
+
 def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
-    rows = Rows(changed.select(*_columns(read), kind), read.input_bytes)
-    result = write_files(spark, read.table, read.snapshot, job, rows)
+    job = _upsert_job(read)
+    rows = Rows(changed.select(*_columns(read), kind), read.input_bytes, read.is_small)
+    return _upserted(spark, read, job, write_files(spark, read.table, read.snapshot, job, rows))
+
+
+def _upsert_job(read: Read) -> WriteJob:
+    return replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
+
+
+def _upserted(spark: SparkSession, read: Read, job: WriteJob, result: WriteResult) -> WriteOutcome:
     # Keys of other partitions were located in the snapshot.
     reads = not read.unread or read.table.schema.crosses_partitions
     read_snapshot = read.snapshot_id if reads else None

@@ -7,8 +7,12 @@ so there are limits to both; beyond them, rows are joined with the keys as in an
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import reduce
+from itertools import chain, pairwise, takewhile
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +35,7 @@ from tablestore_engine.table import Table
 MOST_KEYS = 200_000
 MOST_ROWS = 500_000
 MOST_BYTES = 256 << 20
+_SPLIT_BYTES = 16 << 20  # of files, in which the rows are looked up by several threads
 FEW_VALUES = 1_000  # that are looked for in every file one by one
 
 
@@ -88,8 +93,12 @@ def keys_of_rows(rows: pa.Table, schema: TableSchema) -> RowKeys | None:
 
 
 def _few(source: DataFrame, columns: Sequence[str]) -> pa.Table | None:
-    items = [f"{quoted_name(column)} AS c{i}" for i, column in enumerate(columns)]
-    found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
+    names = [f"c{i}" for i in range(len(columns))]
+    if source.columns != names or list(columns) != names:  # each step has Spark analyse the query anew
+        source = source.selectExpr(
+            *(f"{quoted_name(column)} AS {name}" for name, column in zip(names, columns, strict=True))
+        )
+    found = collect_arrow(source.limit(MOST_KEYS + 1))
     return None if found.num_rows > MOST_KEYS else found
 
 
@@ -128,16 +137,45 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[
 
     Of the `columns`, by default all.
     """
-    names = plan.schema.field_names if columns is None else columns
-    found: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in read_rows(table.state.with_schema(plan.schema), plan, tuple(names), keys):
-        found.append(batch)
-        rows += batch.num_rows
-        size += batch.nbytes
-        if rows > MOST_ROWS or size > MOST_BYTES:
-            return None
-    return pa.Table.from_batches(found, output_schema(plan.schema, tuple(names)))
+    names = tuple(plan.schema.field_names if columns is None else columns)
+    state, held = table.state.with_schema(plan.schema), _Held()
+
+    def read(part: ScanPlan) -> list[pa.RecordBatch]:
+        return list(takewhile(held.takes, read_rows(state, part, names, keys)))
+
+    parts = _parts(plan)
+    if len(parts) == 1:
+        found = [read(plan)]
+    else:
+        with ThreadPoolExecutor(len(parts), "tablestore-lookup") as threads:
+            found = list(threads.map(read, parts))
+    if held.too_many:
+        return None
+    return pa.Table.from_batches(chain.from_iterable(found), output_schema(plan.schema, names))
+
+
+class _Held:
+    """How many rows are held; safe for many threads."""
+
+    def __init__(self) -> None:
+        self._rows = self._bytes = 0
+        self._lock = threading.Lock()
+        self.too_many = False
+
+    def takes(self, batch: pa.RecordBatch) -> bool:
+        """Count the rows of a batch. Returns whether all rows are still few enough to hold."""
+        with self._lock:
+            self._rows += batch.num_rows
+            self._bytes += batch.nbytes
+            self.too_many = self.too_many or self._rows > MOST_ROWS or self._bytes > MOST_BYTES
+            return not self.too_many
+
+
+def _parts(plan: ScanPlan) -> list[ScanPlan]:
+    """The plan in as many parts as there are processors, of about as many buckets each; a small one is left whole."""
+    count = min(pa.cpu_count(), len(plan.buckets)) if plan.file_size >= _SPLIT_BYTES else 1
+    ends = [len(plan.buckets) * i // count for i in range(count + 1)] if count > 1 else []
+    return [replace(plan, buckets=plan.buckets[a:b]) for a, b in pairwise(ends)] or [plan]
 
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:

@@ -1,12 +1,14 @@
-"""A table as a streaming source, by Spark's Python data sources.
+"""A table as a streaming source, by Spark's Python data sources: `spark.readStream.format("tablestore").load(folder)`.
 
-Spark calls the reader in a Python process next to the driver: it says up to where the next batch goes, as the JSON of a
-position, and which tasks read it. The tasks run in Spark's Python workers and give Arrow batches. Spark before 4.2 asks
-for the newest position only, so that it cannot limit batches.
+Spark finds the format by the package `pyspark_tablestore`. It calls the reader in a Python process next to the driver:
+it says up to where the next batch goes, as the JSON of a position, and which tasks read it. The tasks run in Spark's
+Python workers and give Arrow batches. Spark before 4.2 asks for the newest position only, so that it cannot limit
+batches.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +16,20 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+    InputPartition,
+)
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.errors import OptionError, SchemaError, UserError
 from tablestore_engine.operation.stream.pieces import Piece, packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
-from tablestore_engine.operation.stream.stream_options import OPTIONS, Limits, StreamOptions
+from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import StreamPlanner
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -28,19 +37,44 @@ from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
+from tablestore_engine.storage.paths import DATABASE_SUFFIX, local_folder
 from tablestore_engine.table import Table
 
 FORMAT = "tablestore"
-_WAREHOUSE, _DATABASE, _TABLE = "tablestore.warehouse", "tablestore.database", "tablestore.table"
+_PATH = "path"  # Spark's name of what `load` is given
+_FOLDER_HINT = "Give the folder of a table, as load('<warehouse>/<database>.db/<table>')."
 
 
-def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Mapping[str, str]) -> DataFrame:
+def read_stream(spark: SparkSession, table: Table, options: Mapping[str, str]) -> DataFrame:
     """The rows and changes of a table as a stream: `_row_kind`, then its columns.
 
     Raises:
         OptionError: an option that is none of a streaming read, or that the table or this Spark does not allow.
         SchemaError: the table has a column of the row kind's name. UnsupportedTypeError: one that Spark cannot read.
     """
+    _asked(table, options)
+    # Spark looks for formats in the active session of the thread, which is from now on the given one.
+    spark.createDataFrame([(0,)], "x int")
+    reader = spark.readStream.format(FORMAT).options(**dict(options))
+    return typed(reader.load(table.path), table.schema)
+
+
+def table_at(folder: str | None) -> Table:
+    """The table of a folder.
+
+    Raises:
+        OptionError: no folder, or one that is none of a table. TableNotFound, StorageError: it cannot be read.
+    """
+    if not folder:
+        raise OptionError(f"The format '{FORMAT}' is not given a folder.", hint=_FOLDER_HINT)
+    above, name = os.path.split(os.path.abspath(local_folder(folder)))
+    warehouse, database = os.path.split(above)
+    if not database.endswith(DATABASE_SUFFIX):
+        raise OptionError(f"'{folder}' is not the folder of a table.", hint=_FOLDER_HINT)
+    return Catalog(warehouse).load_table(database.removesuffix(DATABASE_SUFFIX), name)
+
+
+def _asked(table: Table, options: Mapping[str, str]) -> StreamOptions:
     table.options.check_readable()
     if table.schema.has_field(ROW_KIND):
         raise SchemaError(
@@ -51,13 +85,7 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
     if not asked.limits.unlimited and not supports_limits():
         raise OptionError("This version of PySpark cannot limit the batches of a stream.", hint="It takes PySpark 4.2.")
     to_spark_schema(table.schema.fields)
-    database, name = table.identifier
-    # Spark looks for formats in the active session of the thread, which is from now on the given one.
-    spark.createDataFrame([(0,)], "x int")
-    spark.dataSource.register(TableStream)
-    reader = spark.readStream.format(FORMAT).options(**dict(options))
-    located = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
-    return typed(reader.options(**located).load(), table.schema)
+    return asked
 
 
 class TableStream(DataSource):
@@ -65,9 +93,8 @@ class TableStream(DataSource):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
-        self._table = Catalog(options[_WAREHOUSE]).load_table(options[_DATABASE], options[_TABLE])
-        given = {key: options[key] for key in OPTIONS if options.get(key) is not None}
-        self._options = StreamOptions.parse(given, self._table.options)
+        self._table = table_at(options.get(_PATH))
+        self._options = _asked(self._table, {key: options[key] for key in options if key.lower() != _PATH})
 
     @classmethod
     def name(cls) -> str:
@@ -81,7 +108,30 @@ class TableStream(DataSource):
 
     def streamReader(self, schema: T.StructType) -> TableStreamReader:  # noqa: N802 - Spark's name
         """The reader of one query."""
+        if schema.simpleString() != self.schema().simpleString():
+            raise SchemaError(f"Table {self._table.name} has a schema of its own.", hint="Leave out `.schema(…)`.")
         return TableStreamReader(self._table, self._options)
+
+    def reader(self, schema: T.StructType) -> DataSourceReader:
+        """Refuses a batch read."""
+        raise UserError(
+            f"The format '{FORMAT}' is that of streams.",
+            hint="Read a table with TableStore(warehouse).read(name), or with SQL.",
+        )
+
+    def writer(self, schema: T.StructType, overwrite: bool) -> DataSourceWriter:
+        """Refuses a batch write."""
+        raise UserError(
+            f"The format '{FORMAT}' can only be read.",
+            hint="Write a DataFrame with TableStore(warehouse).write(name, frame), or with SQL.",
+        )
+
+    def streamWriter(self, schema: T.StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802 - Spark's name
+        """Refuses a streaming write: the rows of a key may be in several tasks, and in no order."""
+        raise UserError(
+            f"The format '{FORMAT}' can only be read.",
+            hint="Write a stream with TableStore(warehouse).write_stream(name, frame, checkpoint_location=…).",
+        )
 
 
 @dataclass

@@ -12,6 +12,7 @@ from __future__ import annotations
 import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +72,20 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
         TableStoreError: a task found wrong rows.
         ExecutionError: Spark failed.
     """
-    try:
+    with _removed_on_failure(job):
         return _write_rows(spark, job, rows)
+
+
+def write_held(job: WriteJob, rows: pa.Table) -> WriteResult:
+    """Write rows that are in memory already, with the columns of `Rows`, as `write_rows` does."""
+    with _removed_on_failure(job):
+        return write_table(job.of_rows(rows.column_names), table_rows(rows, job.schema))
+
+
+@contextmanager
+def _removed_on_failure(job: WriteJob) -> Iterator[None]:
+    try:
+        yield
     except BaseException:
         remove_files(job.target)
         raise

@@ -8,16 +8,17 @@ left out. Without a checkpoint location a query that is started again has anothe
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserError
+from tablestore_engine.errors import ConsumedElsewhereError, OptionError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, batches_of
 from tablestore_engine.operation.table_commands.after_commit import follow_none
@@ -105,7 +106,6 @@ def start_stream(
     Raises:
         OptionError: there is no checkpoint location.
         SchemaError: as `StreamWrite.check`.
-        UserError: Spark Connect, where batches are not written by this process.
     """
     stream.check(frame)
     spark = frame.sparkSession
@@ -114,21 +114,38 @@ def start_stream(
             "The stream has no checkpoint location, so it could not go on where it was when it is started again.",
             hint="Give checkpoint_location: a folder of its own for each stream.",
         )
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise UserError(
-            "A stream cannot be written over Spark Connect: its batches are written by the process of the driver.",
-            hint="Start it in a program with a session of its own.",
-        )
+    location = None if checkpoint is None else absolute_location(checkpoint)
     query: Future[str] = Future()
-    writer = frame.writeStream.outputMode(stream.mode)
-    writer = writer.foreachBatch(lambda rows, number: stream.write(query.result(_START_SECONDS), rows, number))
-    writer = writer if checkpoint is None else writer.option("checkpointLocation", absolute_location(checkpoint))
+    each: Callable[[DataFrame, int], None]
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        each = _RemoteBatches(stream, location or f"{spark.conf.get(_CHECKPOINTS)}/{name}")
+    else:
+        each = lambda rows, number: stream.write(query.result(_START_SECONDS), rows, number)  # noqa: E731
+    writer = frame.writeStream.outputMode(stream.mode).foreachBatch(each)
+    writer = writer if location is None else writer.option("checkpointLocation", location)
     writer = writer if name is None else writer.queryName(name)
     writer = writer.trigger(**trigger) if trigger else writer
     with translated():
         started = writer.start()
     query.set_result(str(started.id))
     return guarded(started)
+
+
+class _RemoteBatches:
+    """Writes the batches of a query over Spark Connect: in a process of the server, to which this object is copied.
+
+    Only its checkpoint says there which query it is.
+    """
+
+    def __init__(self, stream: StreamWrite, location: str) -> None:
+        self._stream, self._location = stream, location
+        self._query: str | None = None
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        if self._query is None:
+            (noted,) = rows.sparkSession.read.text(f"{self._location}/metadata").collect()
+            self._query = json.loads(noted[0])["id"]
+        self._stream.write(self._query, rows, number)
 
 
 def absolute_location(checkpoint: str) -> str:

@@ -98,6 +98,11 @@ class Frames:
         """Whether the bound queries read little, and nothing in them makes many rows of few."""
         return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
 
+    def settled(self, size: int) -> None:
+        """What was bound so far is computed, and takes `size` bytes in memory: no later query reads its files."""
+        self._bytes, self._unknown, self._grows = size, False, False
+        self._views.clear()  # a later query that names one of these tables reads it
+
     def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
         """A frame of the bound queries as rows to write; `size` is that of its input, if it is known otherwise."""
         return Rows(frame, self.input_bytes if size is None else size, self.is_small)

@@ -1,4 +1,5 @@
-"""From which other tables a query takes the values by which it joins a table: `t JOIN s ON t.k = s.k`.
+"""From which other tables a query takes the values by which it joins a table, or looks for its rows: `t JOIN s ON t.k =
+s.k`, `t WHERE k IN (SELECT k FROM s)`.
 
 Rows of `t` without a value of `s.k` in `k` cannot change the result wherever a condition on `t` could be pushed to it
 (`pushdown`): an equality is never true for nulls. The values of `s.k` are at most those of the table that the column
@@ -7,12 +8,14 @@ is copied from, through subqueries and common table expressions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tablestore_engine.sql.query.predicate_reader import read_equalities
+from tablestore_engine.sql.query.membership import items_between, read_memberships
+from tablestore_engine.sql.query.predicate_reader import read_column, read_equalities
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent, pushed_sides
-from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Span, Structure
 from tablestore_engine.sql.tokens.lexer import QUOTED, Token
 
 Path = tuple[Relation, ...]
@@ -34,7 +37,7 @@ class JoinedWith:
 
 def joined_with(structure: Structure, tokens: list[Token]) -> dict[Relation, list[JoinedWith]]:
     """For each table that a query names, the tables that it is joined with."""
-    joins = _Joins(tokens)
+    joins = _Joins(structure, tokens)
     try:
         found = {table: joins.of(table) for table in structure.tables}
     except RecursionError:
@@ -71,8 +74,12 @@ def _is_computed(tokens: list[Token], i: int) -> bool:
 class _Joins:
     """Computes on demand what relations are joined with."""
 
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, structure: Structure, tokens: list[Token]) -> None:
         self._tokens = tokens
+        owners = [table.select.query.owner for table in structure.tables]
+        readers = [reader.select for owner in owners if isinstance(owner, Cte) for reader in owner.readers]
+        selects = [*(table.select for table in structure.tables), *readers]
+        self._by_begin = {one.items[0]: one for one in selects if one.items is not None}
         self._by_select: dict[Select, dict[Relation, list[JoinedWith]]] = {}
 
     def of(self, relation: Relation) -> list[JoinedWith]:
@@ -113,10 +120,32 @@ class _Joins:
                     found = self._origin(other) if own in pushed and own is not other[0] else None
                     if found is not None:
                         pairs.setdefault((own, found[0]), []).append((name, found[1]))
+            for (own, path), (name, column) in self._members(select, span):
+                if own in pushed:
+                    pairs.setdefault((own, path), []).append((name, column))
         joined: dict[Relation, list[JoinedWith]] = {}
         for (own, path), columns in pairs.items():
             joined.setdefault(own, []).append(JoinedWith(path[-1], tuple(columns)))
         return joined
+
+    def _members(self, select: Select, span: Span) -> Iterator[tuple[tuple[Relation, Path], tuple[str, str]]]:
+        """The columns that a condition looks for in queries, and the columns of tables that these return."""
+        for one in read_memberships(self._tokens, *span, lambda parts: find_column(select, parts)):
+            for (own, name), other in zip(one.columns, self._returned(one.query[0], len(one.columns)), strict=True):
+                found = None if other is None else self._origin(other)
+                if found is not None:
+                    yield (own, found[0]), (name, found[1])
+
+    def _returned(self, begin: int, count: int) -> list[Column | None]:
+        """The columns of relations that the query of one SELECT, which begins at a token, returns."""
+        select, tokens = self._by_begin.get(begin + 1), self._tokens
+        if select is None or select.items is None or select.opaque or select.query.combined:
+            return [None] * count
+        start, end = select.items
+        items = items_between(tokens, start + (tokens[start].key in ("DISTINCT", "ALL")), end)
+        spans = [(first, last - 2 if tokens[last - 2].key == "AS" else last) for first, last in items]
+        found = [read_column(tokens, *span, lambda parts: find_column(select, parts)) for span in spans]
+        return found if len(found) == count else [None] * count
 
     def _origin(self, column: Column) -> tuple[Path, str] | None:
         """The column of a table that a column of a relation is copied from, and how its rows come here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError
@@ -40,20 +41,40 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     if statement.where_sql is None:
         table = context.table(statement.table)
         return result_of("DELETE", truncate(context.spark, table, lambda entry: True, context.intent))
-    return result_of("DELETE", with_retry(lambda: _changed(*deleted_rows(statement, context))))
+    return result_of("DELETE", with_retry(lambda: _deleted(statement, context)))
+
+
+def _deleted(statement: Delete, context: RowContext) -> WriteOutcome:
+    target, where = _found(statement, context)
+    removed = target.remove_all() if where is None and target.plan.buckets else None
+    return _changed(target, _removed_rows(target, where)) if removed is None else removed
 
 
 def deleted_rows(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
     """The target of a DELETE, and the rows that it removes."""
+    target, where = _found(statement, context)
+    return target, _removed_rows(target, where)
+
+
+def _found(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, str | None]:
+    """The target of a DELETE, and the condition of the rows that it removes; None for all rows that were looked up."""
     table = context.table(statement.table)
     check_engine(table, "DELETE", deletes=True)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
-    with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
-        target, where = looked_up(target, where)
+    with _refused(target, where):
+        return looked_up(target, where)
+
+
+def _removed_rows(target: RowLevelTarget, where: str | None) -> DataFrame:
+    with _refused(target, where):
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
         rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
-        return target, _select(target, rows_sql, items, where)
+        return _select(target, rows_sql, items, where)
+
+
+def _refused(target: RowLevelTarget, where: str | None) -> AbstractContextManager[None]:
+    return aggregates_refused(target.frames, [] if where is None else [("WHERE", where)])
 
 
 def execute_update(statement: Update, context: RowContext) -> StatementResult:

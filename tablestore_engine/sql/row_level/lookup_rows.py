@@ -16,7 +16,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
-from tablestore_engine.sql.row_level.in_subqueries import memberships
+from tablestore_engine.sql.row_level.in_subqueries import is_true, memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.tokens.lexer import tokenize
 
@@ -35,7 +35,11 @@ def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTa
     pinned = pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:
         return target.of_keys(pinned), where_sql
-    return _of_subquery(target, where_sql) or _of_condition(target, where_sql) or (target, where_sql)
+    found = _of_subquery(target, where_sql) or _of_condition(target, where_sql)
+    if found is None:
+        return target, where_sql
+    target.frames.settled(0)
+    return found
 
 
 def rows_where(target: RowLevelTarget, condition_sql: str) -> RowLevelTarget | None:
@@ -48,14 +52,14 @@ def rows_in(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
     return _with_rows_of(target, rows_sql)
 
 
-def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, str] | None:
+def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, str | None] | None:
     schema = target.table.schema
     for one in memberships(where_sql, owner_of(target.table, target.written_alias)):
         names = [schema.field(name).name for name in one.columns if schema.has_field(name)]
         keys = _keys_of(target, one.query_sql, names) if len(names) == len(one.columns) else None
         found = None if keys is None else target.of_keys(keys)
         if found is not None and found.rows is not None:
-            return found, one.rest_sql
+            return found, None if is_true(one.rest_sql) else one.rest_sql
     return None
 
 

@@ -120,6 +120,8 @@ def read_once(
     with _computed(frame, frames, table) as source:
         found = _looked_up(merge, source, pairs) if looks else None
         if found is not None:
+            if source.held is not None:
+                frames.settled(source.held.nbytes)
             yield found, source
             return
         bounds = bounds_of(source.rows, pairs, table.schema)
@@ -133,7 +135,7 @@ def read_once(
 @contextmanager
 def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source]:
     """The source, of which every row is computed once."""
-    held = _collected(frame, frames.input_bytes, table.schema)
+    held = _collected(frames.rows(frame), table.schema)
     if held is not None:
         rows = frames.spark.createDataFrame(held if held.num_rows else [], frame.schema)
         yield Source(frame, quoted_name(frames.register(SOURCE, rows)), rows, held)
@@ -143,13 +145,14 @@ def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source
         yield Source(frame, view, rows)
 
 
-def _collected(frame: DataFrame, size: int | None, schema: TableSchema) -> pa.Table | None:
-    """All rows of a small query, which reads `size` bytes (None: unknown), as they can be given back to Spark."""
+def _collected(rows: Rows, schema: TableSchema) -> pa.Table | None:
+    """All rows of a small query, as they can be given back to Spark."""
+    frame = rows.frame
     simple = all(field.dataType in _SIMPLE or isinstance(field.dataType, T.DecimalType) for field in frame.schema)
     names = [name.lower() for name in frame.columns]
     if not simple or len(set(names)) < len(names):
         return None
-    return few_rows(Rows(frame, size), schema)
+    return few_rows(rows, schema)
 
 
 def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:

@@ -30,10 +30,11 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
-from tablestore_engine.spark.dml.row_level import Read, write_changed_rows
+from tablestore_engine.spark.dml.row_level import Read, remove_rows, write_changed_rows
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
+from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_of_keys
@@ -163,9 +164,19 @@ class RowLevelTarget:
 
     def apply(self, changed: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        size = self.frames.input_bytes if self.rows is None else 0
-        read = Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread)
-        return write_changed_rows(self.frames.spark, read, changed)
+        return write_changed_rows(self.frames.spark, self._read(), changed)
+
+    def remove_all(self) -> WriteOutcome | None:
+        """Remove the rows that were looked up, without a query; None where that takes one."""
+        if self.rows is None or self.table.schema.crosses_partitions or self.table.state.own_schema is not None:
+            return None
+        return remove_rows(self.frames.spark, self._read(), self.rows)
+
+    def _read(self) -> Read:
+        size, small = self.frames.input_bytes, False
+        if self.rows is not None:
+            size, small = 0, self.frames.is_small and self.rows.nbytes <= SMALL_BYTES
+        return Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread, small)
 
 
 def check_engine(table: Table, verb: str, *, deletes: bool) -> None:

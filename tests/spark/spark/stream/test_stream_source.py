@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from pyspark.errors import AnalysisException
 from support.spark_rows import rows
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
@@ -51,6 +52,21 @@ def test_a_copy_of_a_keyed_table_follows_it(store, tmp_path):
     assert latest.id > before.id
     assert before.commit_identifier == 1, "the number of the batch"
     assert batches_of(latest, before.commit_user) == 2, "known by every later commit"
+
+
+def test_the_format_needs_only_a_folder(store, tmp_path):
+    store.execute("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("INSERT INTO t VALUES (1), (2)")
+    store.execute("DELETE FROM t WHERE id = 1")
+    plain = store.spark.readStream.format("tablestore").option("scan.mode", "from-snapshot")
+    folder = store.table("t").path
+    frame = plain.option("scan.snapshot-id", 1).load(f"file:{folder}/")
+    assert [field.simpleString() for field in frame.schema] == ["_row_kind:string", "id:int"]
+    query = frame.writeStream.format("memory").queryName("plain").trigger(**NOW).start()
+    query.awaitTermination()
+    assert sorted(map(tuple, store.spark.table("plain").collect())) == [("+I", 2)], "what is different after a batch"
+    with pytest.raises(AnalysisException, match=r"Did you mean 'scan\.snapshot-id'"):
+        plain.option("scan.snapshot-ids", 1).load(folder)
 
 
 def test_aggregates_limits_and_consumers(store, tmp_path):

@@ -18,6 +18,7 @@ QUERIES = [
     select t.id, s2.y from big t join s s1 on t.id = s1.x left join s s2 on t.line = s2.y and s2.x = 7""",
     "select s.x, md5(to_json(struct(*))), identifier('v') from big t join few s on t.id = s.x",
     "from big t join few s on t.id = s.x",
+    "select name, v from big where (id, line) in (select x, y from few)",
 ]
 
 

@@ -12,10 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.pages import page_lookup
 from tablestore_engine.operation.pages.page_index import PageIndex
 from tablestore_engine.operation.pages.page_lookup import PagedParquet, look_up
 
 ROWS, PAGE, GROUP = 1_000, 50, 400
+
+
+@pytest.fixture(autouse=True)
+def every_file_is_large(monkeypatch):
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 0)
 
 
 def table(seed=0):
@@ -88,7 +94,9 @@ def expected(rows, keys):
         {"use_dictionary": ["name"], "column_encoding": {"id": "DELTA_BINARY_PACKED"}, "dictionary_pagesize_limit": 99},
     ],
 )
-def test_the_rows_of_keys(tmp_path, how):
+@pytest.mark.parametrize("whole", [0, 1 << 20])
+def test_the_rows_of_keys(tmp_path, monkeypatch, how, whole):
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", whole)
     rows = table()
     path = written(tmp_path / "a.parquet", rows, **how)
     chance = random.Random(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.row_level.in_subqueries import memberships
+from tablestore_engine.sql.row_level.in_subqueries import is_true, memberships
 
 
 def owner(parts):
@@ -31,3 +31,11 @@ def owner(parts):
 )  # fmt: skip
 def test_memberships(where, expected):
     assert [(one.columns, one.query_sql, one.rest_sql) for one in memberships(where, owner)] == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [("true", True), ("(( TRUE ))", True), ("true AND c", False), ("NOT true", False), ("`true`", False)],
+)
+def test_whether_nothing_is_left_to_test(condition, expected):
+    assert is_true(condition) is expected
