@@ -30,11 +30,7 @@ from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
 from tablestore_engine.sql.pinned_queries.joined_rows import joined_rows
 from tablestore_engine.sql.pinned_queries.nesting import Nesting
-from tablestore_engine.sql.pinned_queries.session_options import (
-    of_read,
-    referring,
-    session_options,
-)
+from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.pinned_queries.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
