@@ -29,11 +29,13 @@ from support.tables import arrow_rows, compact, identity, make_table, read
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.spark.read import multiset_retracted_rows
 from tablestore_engine.spark.session.session import new_session
@@ -176,8 +178,7 @@ def task_of_some(table, bucket, random):
         bucket.bucket,
         bucket.total_buckets,
         chosen,
-        output_level=0,
-        drop_deletes=len(chosen) == len(files),
+        output=MergeOutput(0, drop_deletes=len(chosen) == len(files)),
     )
 
 
@@ -258,7 +259,9 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, histories):
             with (
                 mock.patch.object(discriminating_columns, "ENOUGH_BITS", enough),
                 mock.patch.object(multiset_retracted_rows, "HELD_ROWS", held),
-                mock.patch.object(multiset_retracted_rows, "_known", multiset_retracted_rows._Known(10_000)),
+                mock.patch.object(
+                    multiset_retracted_rows, "_known", RecentlyUsed(10_000, multiset_retracted_rows._size)
+                ),
             ):
                 found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
             assert as_multiset(found.to_pylist()) == as_multiset(there), (enough, held)
