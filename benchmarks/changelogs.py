@@ -1,6 +1,7 @@
-"""`python -m benchmarks.changelogs`: what changelogs cost, and what it costs to read one commit's changes, without Spark.
+"""`python -m benchmarks.changelogs`: what it costs to write a changelog, and to read the changes of a commit.
 
-All figures are seconds of processor time of this process and its children: other work on the machine then matters less.
+All figures are seconds of processor time of this process and its children: other work on the machine matters less.
+Spark is not used.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def changes_of_one_snapshot(report: Report, work: Path) -> None:
         read = lambda table=table, before=before, key=key: table.changes(before, recorded=bool(key))  # noqa: E731
         direct = lambda files=files: [pq.read_table(one) for one in files]  # noqa: E731
         assert read().num_rows == sum(one.num_rows for one in direct())
-        mine, base = (processor_seconds(lambda action=action: [action() for _ in range(50)]) for action in (read, direct))
+        mine, base = (processor_seconds(lambda one=one: [one() for _ in range(50)]) for one in (read, direct))
         report.add(f"changes of the last of {SNAPSHOTS} snapshots ÷ reading its files: {what}", mine, base, 1.5)
 
 
