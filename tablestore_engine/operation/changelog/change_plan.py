@@ -122,10 +122,10 @@ def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) ->
         together[(scan.partition_row, scan.bucket)] = replace(known, files=files)
     found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
     kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
-    return KeyedDiff(*(_only(plan, kept) for plan in plans))
+    return KeyedDiff(*(_plan_of_files(plan, kept) for plan in plans))
 
 
-def _only(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
+def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
     buckets = []
     for scan in plan.buckets:
         names = kept.get((scan.partition_row, scan.bucket), ())

@@ -126,9 +126,9 @@ class Committer:
                 return created
             timeout = options.commit_timeout_millis
             if timeout is not None and self.now_millis() - began >= timeout:
-                raise _lost(CommitTimeoutError, attempt + 1, "commit.timeout")
+                raise _races_lost(CommitTimeoutError, attempt + 1, "commit.timeout")
             self.sleep(self._wait_seconds(attempt))
-        raise _lost(ConflictError, options.commit_max_retries + 1, "commit.max-retries")
+        raise _races_lost(ConflictError, options.commit_max_retries + 1, "commit.max-retries")
 
     def _done(self, change: Change, identity: CommitIdentity, searched: int) -> Snapshot | None:
         """The snapshot of this commit, if it was made."""
@@ -350,7 +350,7 @@ class Committer:
                 continue  # an orphan that the orphan cleaner removes
 
 
-def _lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:
+def _races_lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:
     return kind(
         f"The commit lost {races} race{'' if races == 1 else 's'} against other writers of this table.",
         hint=f"Try again, or raise the option '{option}'.",

@@ -16,6 +16,7 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
 )
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.deletion_vectors import Deletions
@@ -91,9 +92,8 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
         bucket=bucket.bucket,
         total_buckets=bucket.total_buckets,
         files=files,
-        output_level=unit.output_level,
-        # The rows that a delete removes are marked in the other files, so nothing is left for it to hide.
-        drop_deletes=unit.drop_deletes or target.schema.reads_files_alone,
+        # With deletion vectors, the rows that a delete removes are marked in the other files.
+        output=MergeOutput.of_all_runs(unit.output.level) if target.schema.reads_files_alone else unit.output,
         rest=rest,
         deletions=bucket.deletions,
     )
@@ -162,4 +162,4 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
     runs = tuple(run for f in ordered for run in sorted_runs([f]))
-    return CompactionUnit(runs, output_level=0, drop_deletes=False)
+    return CompactionUnit(runs, MergeOutput(0))

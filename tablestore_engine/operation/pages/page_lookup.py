@@ -10,7 +10,6 @@ index says is kept for the next lookup.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, exactly
 from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, LIST, STRUCT, list_of, struct_bytes
+from tablestore_engine.recently_used import RecentlyUsed
 
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
@@ -172,7 +172,7 @@ def _wanted(
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
         found = positions_in(compared)
-        wanted = _at(portion, found)
+        wanted = _rows_at(portion, found)
         if wanted:
             positions = np.concatenate([begins[group] + rows for group, rows in wanted])
             yield positions, wanted, compared.take(pa.array(found))
@@ -196,7 +196,7 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
         yield held
 
 
-def _at(portion: Portion, positions: Longs) -> Portion:
+def _rows_at(portion: Portion, positions: Longs) -> Portion:
     """The rows at some positions among all rows of a portion."""
     ends = np.cumsum([len(rows) for _, rows in portion])
     split = np.split(positions, np.searchsorted(positions, ends[:-1]))
@@ -206,18 +206,14 @@ def _at(portion: Portion, positions: Longs) -> Portion:
 
 def _index(path: str, handle: pa.NativeFile) -> PageIndex:
     key = (path, handle.size())
-    with _LOCK:
-        found = _KEPT.pop(key, None)
-    found = found or PageIndex(handle)
-    with _LOCK:
-        _KEPT[key] = found
-        while len(_KEPT) > _INDEXES:
-            del _KEPT[next(iter(_KEPT))]
+    found = _kept.get(key)
+    if found is None:
+        found = PageIndex(handle)
+        _kept.put(key, found)
     return found
 
 
-_KEPT: dict[tuple[str, int], PageIndex] = {}
-_LOCK = threading.Lock()
+_kept: RecentlyUsed[tuple[str, int], PageIndex] = RecentlyUsed(_INDEXES)
 
 
 class _SmallFile:
