@@ -11,7 +11,7 @@ from dbt.flags import get_flags
 from dbt.parser import manifest as manifests
 from dbt.parser.manifest import ManifestLoader
 from dbt.task import runnable
-from dbt.tests.fixtures.project import *
+from dbt.tests.fixtures.project import *  # noqa: F403  # fixtures that pytest finds here, all that dbt has
 from dbt_common.behavior_flags import BehaviorFlagRendered
 from dbt_common.utils.encoding import JSONEncoder
 from support.spark_settings import FEW_ROWS

@@ -58,6 +58,8 @@ def keyed_changes(
 
 def multiset_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> ChangelogRows:
     """The changes of a multiset: rows that count, those whose counts do not add up to zero, as often as they do."""
+    if (counts == 1).all():  # as after commits that only append
+        return ChangelogRows(rows, np.full(rows.num_rows, _INSERT, np.int8))
     ids = _ids(rows, rows.column_names)
     totals = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
     np.add.at(totals, ids, counts)

@@ -42,7 +42,7 @@ from tablestore_engine.table import Table
 
 FORMAT = "tablestore"
 _PATH = "path"  # Spark's name of what `load` is given
-_FOLDER_HINT = "Give the folder of a table, as load('<warehouse>/<database>.db/<table>')."
+_FOLDER_HINT = "Give the whole path of a table's folder: load('<warehouse>/<database>.db/<table>')."
 
 
 def read_stream(spark: SparkSession, table: Table, options: Mapping[str, str]) -> DataFrame:
@@ -67,7 +67,10 @@ def table_at(folder: str | None) -> Table:
     """
     if not folder:
         raise OptionError(f"The format '{FORMAT}' is not given a folder.", hint=_FOLDER_HINT)
-    above, name = os.path.split(os.path.abspath(local_folder(folder)))
+    whole = local_folder(folder)
+    if not os.path.isabs(whole):
+        raise OptionError(f"'{folder}' is a relative path, and Spark works in a folder of its own.", hint=_FOLDER_HINT)
+    above, name = os.path.split(os.path.normpath(whole))
     warehouse, database = os.path.split(above)
     if not database.endswith(DATABASE_SUFFIX):
         raise OptionError(f"'{folder}' is not the folder of a table.", hint=_FOLDER_HINT)
@@ -75,7 +78,7 @@ def table_at(folder: str | None) -> Table:
 
 
 def _asked(table: Table, options: Mapping[str, str]) -> StreamOptions:
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     if table.schema.has_field(ROW_KIND):
         raise SchemaError(
             f"Table {table.name} has a column '{ROW_KIND}', which in a stream says what happened to a row.",

@@ -15,6 +15,7 @@ from tablestore_engine.spark.stream.stream_source import TableStream, table_at
     [
         (None, "not given a folder"),
         ("", "not given a folder"),
+        ("w/d.db/orders", "relative path"),
         ("/w/orders", "not the folder of a table"),
         ("s3://b/w/d.db/orders", "not a local folder"),
     ],
