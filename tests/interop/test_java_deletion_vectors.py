@@ -206,8 +206,9 @@ def _both_delete(java, table, more, everything_agrees, spark_store):
     assert _vectors(table) == 0
     everything_agrees(table)
     spark_store.sql(f"DELETE FROM {name} WHERE id % 40 = 7")
-    java.ask("compact", path)
-    everything_agrees(table)
+    if table.table.options.bucket > 0:  # Java's writers compact no table without buckets
+        java.ask("compact", path)
+        everything_agrees(table)
 
 
 def test_columns_that_changed_since(java, made, java_reads, spark_store):

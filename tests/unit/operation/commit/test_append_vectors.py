@@ -14,7 +14,7 @@ from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.expiration.orphan_files import remove_orphans
+from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.read.arrow_read import read_rows
@@ -102,7 +102,7 @@ def test_concurrent_deletes_of_one_file_conflict(catalog):
         late()
     delete(table, [4])
     assert ids(table) == [0, 1, 2, 5, 6, 7, 8, 9]
-    assert not remove_orphans(table.state, 2**62, dry_run=True)
+    assert not find_orphans(table.state, 2**62)
 
 
 def test_a_row_level_change_sees_rows_that_were_only_marked(catalog):
@@ -192,7 +192,7 @@ def test_past_snapshots_keep_their_vectors(catalog):
     assert list(vectors(table).values()) == [1]
     expire_snapshots(table.state, 2**62, Retention(1, 1, 0, 100))
     assert ids(table) == [0, *range(2, 10)]
-    assert not remove_orphans(table.state, 2**62, dry_run=True)
+    assert not find_orphans(table.state, 2**62)
 
 
 @pytest.mark.parametrize(
