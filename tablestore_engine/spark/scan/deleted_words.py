@@ -1,7 +1,7 @@
 """The deleted rows of files as words, laid out so that a scan finds the word of a row without a join.
 
 A *word* is 64 neighbouring rows of one file as the bits of a number. The words of the files of one scan are one array.
-A row's word is found by its position, after the place where the words of its file begin; that place is found by the
+A row's word is found by its position, after the index at which the words of its file begin. That index is found by the
 size of the file, which Spark gives as a number, as fast as any column: the size modulo a prime, for which no two files
 of the scan have the same rest.
 """
@@ -46,7 +46,7 @@ def word_count(row_count: int) -> int:
 
 
 def sized_files(sizes: Sequence[int], row_counts: Sequence[int]) -> list[SizedFiles] | None:
-    """Files apart into scans, so that those of each are told by their sizes; None when words are better joined."""
+    """Files apart into scans, so that the sizes of those of each differ; None when words are better joined."""
     if sum(map(word_count, row_counts)) > _MOST_WORDS:
         return None
     scans: list[SizedFiles] = []

@@ -52,7 +52,7 @@ def without_deleted(
 def without_words(
     spark: SparkSession, frame: DataFrame, columns: Sequence[str], files: SizedFiles, words: pa.Array, starts: pa.Array
 ) -> DataFrame:
-    """The same of a scan of files that are told by their sizes; `starts` says where in `words` those of each begin."""
+    """The same of a scan of files whose sizes differ; `starts` says where in `words` those of each begin."""
     hidden, word = [f"_metadata.row_index AS {_AT}"], f"shiftright(r.{_AT}, {WORD_BITS})"
     frames: dict[str, Any] = {"words": spark.createDataFrame(_in_one_row(words))}
     if len(files.files) > 1:
