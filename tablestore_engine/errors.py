@@ -264,7 +264,7 @@ class CorruptFileError(TableStoreError):
     kind = "file"
 
     def __init__(self, path: str, reason: str = "it cannot be read", *, hint: str | None = None) -> None:
-        super().__init__(f"Damaged {self.kind} {_shown(path)}: {reason}.", hint=hint or _way_out(path))
+        super().__init__(f"Damaged {self.kind} {_shown(path)}: {reason}.", hint=hint or _hint_for_damage(path))
         self.path = path
         self.reason = reason
         self.args = (path, reason)
@@ -302,7 +302,7 @@ class StorageError(TableStoreError):
         if isinstance(error, PermissionError):
             hint = "Check that the user of this process may read and write there."
         elif error.errno in _LOST and (_OF_TABLE.match(path) or any(part in path for part, _ in _OF_WAREHOUSE)):
-            hint = _way_out(path)
+            hint = _hint_for_damage(path)
         # Arrow repeats the path in front of the system's words.
         known = error.errno is not None and error.errno in errno.errorcode
         reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
@@ -336,7 +336,7 @@ def _shown(path: str) -> str:
     return f"{path} (table {found[1]}.{found[2]})" if found else path
 
 
-def _way_out(path: str) -> str:
+def _hint_for_damage(path: str) -> str:
     """The hint for a file that is damaged or lost."""
     if not _OF_TABLE.match(path):
         return next((hint for part, hint in _OF_WAREHOUSE if part in path), "Restore the file from a copy.")

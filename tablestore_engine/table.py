@@ -293,10 +293,13 @@ class Table(TableHistory):
         return Table(alter_table(self.state, changes, clock.now_millis()))
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
-        """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.expiration.orphan_files import remove_orphans
+        """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them.
 
-        return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
+        With `dry_run` nothing is removed.
+        """
+        from tablestore_engine.operation.expiration.orphan_files import find_orphans, remove_orphans
+
+        return (find_orphans if dry_run else remove_orphans)(self.state, older_than_millis)
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("A Table is not a sequence of rows; use to_arrow() or TableStore.sql().")

@@ -190,7 +190,7 @@ class Catalog:
             NotAManagedTableError: a directory of another program has the name.
         """
         found = self.require_database(database)
-        if self._in_the_way(found, name, if_not_exists):
+        if self._is_taken(found, name, if_not_exists):
             return self.load_table(found, name)
         schema = with_topic(schema, (found, name.lower()))
         try:
@@ -204,7 +204,7 @@ class Catalog:
                 raise
         return self.load_table(found, name)
 
-    def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
+    def _is_taken(self, database: str, name: str, if_not_exists: bool) -> bool:
         # Checked before its kind is read, because another process may create the table in between.
         directory = self._folders.table(database, name)
         kind = self.object_kind(database, name)

@@ -93,13 +93,13 @@ def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | Non
         found = _changes(_FORMATS[name], name, [one for one in texts if one is not None], wanted)
     else:
         found = _plain([one for one in texts if one is not None], wanted)
-    found = _at(found, filled)
+    found = _with_positions(found, filled)
     if name == "upsert-json":
         found = _with_deletes(found, values, keys, wanted)
     return _without_nulls(found, wanted)
 
 
-def _at(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded:
+def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded:
     """The same, where the messages are some of a longer list, at these positions."""
     bad = tuple(BadRecord(int(positions[one.position]), one.reason) for one in found.bad)
     return Decoded(found.rows, found.kinds, positions[found.positions], bad, found.new_columns)
@@ -295,7 +295,7 @@ def _with_deletes(
         return found
     key_schema = pa.schema([wanted.schema.field(one) for one in wanted.keys])
     texts = [keys[number] or b"" for number in removed]
-    of_keys = _at(_plain([one or b"-" for one in texts], Wanted(key_schema)), removed)
+    of_keys = _with_positions(_plain([one or b"-" for one in texts], Wanted(key_schema)), removed)
     count = of_keys.rows.num_rows
     columns = [
         of_keys.rows.column(one.name) if one.name in wanted.keys else pa.nulls(count, one.type) for one in wanted.schema

@@ -37,6 +37,22 @@ class PlanState(Enum):
 
 
 @dataclass(frozen=True)
+class MergeOutput:
+    """The result of a merge: a run of `level`. `drop_deletes`: it holds no deletes, because they hide nothing more."""
+
+    level: int
+    drop_deletes: bool = False
+
+    @classmethod
+    def of_all_runs(cls, level: int, *, keep_deletes: bool = False) -> MergeOutput:
+        """The result of a merge that leaves no older run for a delete to hide.
+
+        `keep_deletes` for tables in which a late row may be older than a delete.
+        """
+        return cls(level, drop_deletes=not keep_deletes)
+
+
+@dataclass(frozen=True)
 class PlannedFile:
     """One file to merge, as the table named it when the plan was made. Size in bytes."""
 
@@ -47,12 +63,11 @@ class PlannedFile:
 
 @dataclass(frozen=True)
 class PlanGroup:
-    """Files of one bucket to merge into `output_level`. `partition` is a BinaryRow."""
+    """Files of one bucket to merge. `partition` is a BinaryRow."""
 
     partition: bytes
     bucket: int
-    output_level: int
-    drop_deletes: bool
+    output: MergeOutput
     files: tuple[PlannedFile, ...]
 
     @property
@@ -99,8 +114,8 @@ class CompactionPlan:
                     {
                         "partition": base64.b64encode(group.partition).decode(),
                         "bucket": group.bucket,
-                        "outputLevel": group.output_level,
-                        "dropDeletes": group.drop_deletes,
+                        "outputLevel": group.output.level,
+                        "dropDeletes": group.output.drop_deletes,
                         "files": [{"name": one.file_name, "level": one.level, "size": one.size} for one in group.files],
                     }
                     for group in self.groups
@@ -129,8 +144,7 @@ class CompactionPlan:
                 PlanGroup(
                     base64.b64decode(one["partition"]),
                     one["bucket"],
-                    one["outputLevel"],
-                    one["dropDeletes"],
+                    MergeOutput(one["outputLevel"], one["dropDeletes"]),
                     tuple(PlannedFile(f["name"], f["level"], f["size"]) for f in one["files"]),
                 )
                 for one in data["groups"]

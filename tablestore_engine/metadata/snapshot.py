@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 CURRENT_VERSION = 3
-BATCH_COMMIT_IDENTIFIER = 2**63 - 1
-"""The commit identifier of writers that commit only once."""
 NO_ROWS = ("COMPACT", "ANALYZE")
 """Kinds of commits that change no row."""
 

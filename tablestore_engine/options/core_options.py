@@ -3,7 +3,7 @@
 ``CoreOptions.parse(mapping)`` is strict, for tables that are created or altered here: a misspelt key, a bad value, or
 a value that this engine does not act on although it would change answers is an OptionError.
 ``parse(mapping, strict=False)`` is for tables that exist, in which other writers may have stored anything. There
-``refuse_unsupported`` decides, before a read or a write, whether it would be wrong to ignore what is not acted on.
+``check_readable`` and ``check_writable`` decide whether it would be wrong to ignore what is not acted on.
 """
 
 from __future__ import annotations
@@ -105,11 +105,19 @@ class CoreOptions(Declarations):
         """``none``, ``counts``, ``full`` or ``truncate(n)``: the statistics to keep of a column."""
         return self.column_stats_modes.get(column) or self.metadata_stats_mode
 
-    def refuse_unsupported(self, *, for_write: bool) -> None:
-        """Raise an OptionError if this engine would read (or write) a table with these options wrongly."""
+    def check_readable(self) -> None:
+        """Raise an OptionError if this engine would read a table with these options wrongly."""
+        self._check(lambda option: option.effect not in (Effect.NONE, Effect.WRITE))
+
+    def check_writable(self) -> None:
+        """Raise an OptionError if this engine would write a table with these options wrongly."""
+        self._check(lambda option: option.effect is not Effect.NONE)
+        _check_buckets(self.bucket)
+
+    def _check(self, matters: Callable[[TableOption[Any]], bool]) -> None:
         for key, text in self.raw.items():
             option = find_option(key)
-            if option is None or option.effect is Effect.NONE or (option.effect is Effect.WRITE and not for_write):
+            if option is None or not matters(option):
                 continue
             value = _parse_one(option, key, str(text), strict=False)
             if value is not None and not option.acts_on(value):
@@ -119,8 +127,6 @@ class CoreOptions(Declarations):
                 f"Option 'merge-engine' = '{COUNT_ENGINE}' is not supported by this "
                 f"engine for a table with a primary key."
             )
-        if for_write:
-            _check_buckets(self.bucket)
 
     # -- a frozen value
 

@@ -14,6 +14,7 @@ from tablestore_engine.errors import UserError
 
 DATABASE_SUFFIX = ".db"
 _POSTPONE_BUCKET = -2
+_BUCKET = "bucket-"
 _TAG = "tag-"
 _TAG_SUCCESS = "tag-success-file"
 _CONSUMER = "consumer-"
@@ -198,8 +199,7 @@ class TablePaths:
 
     def bucket_dir(self, partition_path: str, bucket: int) -> str:
         """The directory of a bucket's data files."""
-        name = "postpone" if bucket == _POSTPONE_BUCKET else str(bucket)
-        return f"{self.partition_dir(partition_path)}/bucket-{name}"
+        return f"{self.partition_dir(partition_path)}/{bucket_name(bucket)}"
 
     def new_data_file_name(
         self, uuid: str, number: int | str, *, prefix: str = "data-", extension: str = "parquet"
@@ -285,9 +285,24 @@ class WarehousePaths:
         return directory_name[: -len(DATABASE_SUFFIX)] or None
 
 
+def bucket_name(bucket: int) -> str:
+    """The name of the directory of a bucket."""
+    return f"{_BUCKET}{'postpone' if bucket == _POSTPONE_BUCKET else bucket}"
+
+
+def is_bucket(name: str) -> bool:
+    """Whether a directory of this name below a table or a partition is that of a bucket."""
+    return name.startswith(_BUCKET)
+
+
+def is_partition(name: str) -> bool:
+    """Whether a directory of this name below a table or a partition is that of a partition."""
+    return "=" in name
+
+
 def is_row_folder(name: str) -> bool:
     """Whether a directory of this name below a table is that of a bucket or a partition."""
-    return name.startswith("bucket-") or "=" in name
+    return is_bucket(name) or is_partition(name)
 
 
 def is_hidden(name: str) -> bool:

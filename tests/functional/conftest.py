@@ -6,12 +6,13 @@ import json
 import os
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 from dbt.artifacts.schemas import base as artifacts
 from dbt.flags import get_flags
 from dbt.parser import manifest as manifests
 from dbt.parser.manifest import ManifestLoader
 from dbt.task import runnable
-from dbt.tests.fixtures.project import *
+from dbt.tests.fixtures.project import *  # noqa: F403  # fixtures that pytest finds here, all that dbt has
 from dbt_common.behavior_flags import BehaviorFlagRendered
 from dbt_common.utils.encoding import JSONEncoder
 from support.spark_settings import FEW_ROWS
@@ -54,6 +55,12 @@ def quick_commands():
         # Walks through the stack and all modules, to name the module that asks.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt.adapters.base.impl"))
         yield
+
+
+@pytest.fixture(scope="class", autouse=True)
+def own_adapter():
+    """Forgets the adapter that a command of an earlier test left, which may have another warehouse."""
+    reset_adapters()
 
 
 @pytest.fixture(scope="session")

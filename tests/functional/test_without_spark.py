@@ -69,7 +69,6 @@ class TestWithoutSpark:
     @pytest.fixture(scope="class", autouse=True)
     def tables(self, project):
         from tablestore_engine.schema.table.create_schema import create_schema
-        from tablestore_engine.schema.table.table_schema import TableSchema
         from tablestore_engine.schema.types.types import AtomicType
 
         catalog = project.adapter.catalog

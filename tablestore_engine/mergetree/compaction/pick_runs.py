@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.mergetree.compaction.levels import SortedRun
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,10 @@ class UniversalOptions:
 
 @dataclass(frozen=True)
 class CompactionUnit:
-    """Runs to merge into one run of `output_level`; `drop_deletes` if there is nothing older below."""
+    """Runs to merge into one."""
 
     runs: tuple[SortedRun, ...]
-    output_level: int
-    drop_deletes: bool
+    output: MergeOutput
 
 
 def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
@@ -62,7 +62,7 @@ def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> Compactio
     done = options.keep_deletes or not _has_deletes(runs[0])
     if len(runs) == 1 and runs[0].level == options.max_level and done and not options.rewrite_all:
         return None
-    return CompactionUnit(tuple(runs), options.max_level, drop_deletes=not options.keep_deletes)
+    return _unit_of_all(runs, options)
 
 
 def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int = 0) -> CompactionUnit | None:
@@ -143,7 +143,12 @@ def unit_of(runs: Sequence[SortedRun], count: int, options: UniversalOptions) ->
     unsettled = options.settle_together and any(_has_deletes(run) for run in runs[:count])
     if unsettled or options.from_oldest:
         count = len(runs)
-    if count >= len(runs):
-        output_level = options.max_level
-    drop_deletes = count == len(runs) and not options.keep_deletes
-    return CompactionUnit(tuple(runs[:count]), output_level, drop_deletes)
+    return (
+        _unit_of_all(runs, options)
+        if count >= len(runs)
+        else CompactionUnit(tuple(runs[:count]), MergeOutput(output_level))
+    )
+
+
+def _unit_of_all(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit:
+    return CompactionUnit(tuple(runs), MergeOutput.of_all_runs(options.max_level, keep_deletes=options.keep_deletes))

@@ -16,6 +16,7 @@ from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.compaction.levels import SortedRun, sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 
 NEGATIVE = "A row was removed more often than it was added"
@@ -63,12 +64,12 @@ def pick_multiset(
     )
     if not whole:
         found = pick_small(found, target_file_size, min_file_num, target_row_num=target_row_num)
-    return CompactionUnit(_oldest_first(found), output_level=0, drop_deletes=False) if found else None
+    return CompactionUnit(_oldest_first(found), MergeOutput(0)) if found else None
 
 
 def pick_whole_multiset(files: Iterable[DataFileMeta]) -> CompactionUnit:
     """All files of a bucket. The result holds no retraction, because no other file has rows that they refer to."""
-    return CompactionUnit(_oldest_first(files), output_level=0, drop_deletes=True)
+    return CompactionUnit(_oldest_first(files), MergeOutput.of_all_runs(0))
 
 
 def _oldest_first(files: Iterable[DataFileMeta]) -> tuple[SortedRun, ...]:

@@ -26,7 +26,6 @@ from tablestore_engine.metadata.file_index.index_values import bits_of, index_va
 from tablestore_engine.schema.types.types import AtomicType
 
 NEWEST_VERSION = 2
-BLOCK_BYTES = 16 << 10
 _COUNT = 4
 _LENGTH_OF_ONE = 18  # of the bitmap of one row: Java notes it for a single null, too, though it stores none
 

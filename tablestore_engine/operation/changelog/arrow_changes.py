@@ -54,7 +54,7 @@ def changelog_rows(state: TableState, plan: ChangePlan, compared: tuple[str, ...
         rows = _rows(state, plan.rows)
         return ChangelogRows(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
-        return _counted(state, plan)
+        return _changes_of_signed_files(state, plan)
     keys = _keys(state, plan.changed_files)
     return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys, compared)
 
@@ -100,7 +100,7 @@ def _batches(
         yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 
-def _counted(state: TableState, plan: SignedFiles) -> ChangelogRows:
+def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogRows:
     names = plan.added.schema.field_names
     schema = output_schema(plan.added.schema, names)
     parts, counts = [schema.empty_table()], [np.zeros(0, np.int64)]

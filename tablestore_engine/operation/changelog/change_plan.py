@@ -122,10 +122,10 @@ def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) ->
         together[(scan.partition_row, scan.bucket)] = replace(known, files=files)
     found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
     kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
-    return KeyedDiff(*(_only(plan, kept) for plan in plans))
+    return KeyedDiff(*(_plan_of_files(plan, kept) for plan in plans))
 
 
-def _only(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
+def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
     buckets = []
     for scan in plan.buckets:
         names = kept.get((scan.partition_row, scan.bucket), ())
@@ -227,8 +227,22 @@ def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
         for plan, found in ((before, old), (after, new))
     )
     if not before.schema.primary_keys:
-        return SignedFiles(became, was)
+        return SignedFiles(_unlike(became, old), _unlike(was, new))
     return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)))
+
+
+def _unlike(plan: ScanPlan, others: Mapping[BucketId, BucketScan]) -> ScanPlan:
+    """The files of buckets that another state does not have, or not with the same deletion vector."""
+    kept = []
+    for scan in plan.buckets:
+        other = others.get(scan.id)
+        names = {f.file_name for f in other.files} if other else set()
+        deletions = other.deletions if other else {}
+        same = {name for name in names if scan.deletions.get(name) == deletions.get(name)}
+        files = tuple(f for f in scan.files if f.file_name not in same)
+        if files:
+            kept.append(replace(scan, files=files))
+    return replace(plan, buckets=tuple(kept))
 
 
 def _content(scan: BucketScan | None) -> Any:

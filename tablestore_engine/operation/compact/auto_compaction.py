@@ -16,6 +16,7 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStore
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.append_vectors import without_removed
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
@@ -69,14 +70,14 @@ def compact_written(
     elif options.write_only:
         return None
     elif is_full_due(state):
-        return _run(state, _due(state, None, full=True), whatever_size, {FULL: "true"})
+        return _run(state, _due_tasks(state, None, full=True), whatever_size, {FULL: "true"})
     elif options.force_compact:
-        return _run(state, _due(state, written, unmerged=True), whatever_size)
+        return _run(state, _due_tasks(state, written, unmerged=True), whatever_size)
     stopped = _stopped(state, written)
     if stopped:
-        _run(state, _due(state, stopped, unmerged=True), whatever_size)
+        _run(state, _due_tasks(state, stopped, unmerged=True), whatever_size)
     left = set(written) - stopped
-    return None if options.compaction_schedule_enabled else _run(state, _due(state, left), execute)
+    return None if options.compaction_schedule_enabled else _run(state, _due_tasks(state, left), execute)
 
 
 def merge_unread(state: TableState, execute: Execute = execute_here) -> Snapshot | None:
@@ -91,8 +92,8 @@ def merge_unread(state: TableState, execute: Execute = execute_here) -> Snapshot
 
     def attempt() -> Snapshot | None:
         if is_full_due(state):
-            return _run(state, _due(state, None, full=True), execute, {FULL: "true"})
-        return _run(state, _due(state, None), execute)
+            return _run(state, _due_tasks(state, None, full=True), execute, {FULL: "true"})
+        return _run(state, _due_tasks(state, None), execute)
 
     return with_retry(attempt)
 
@@ -143,6 +144,9 @@ def run_and_commit(
         entries = execute(tasks)
         if target.schema.reads_files_alone:
             index = vectors_after(tasks, entries)
+        else:
+            buckets = {(one.partition, one.bucket): one.deletions for one in tasks}
+            index = without_removed(target, buckets, entries)
     except TableStoreError:
         remove_files(target)
         if len(tasks) == 1:
@@ -217,7 +221,7 @@ def _stopped(state: TableState, written: Collection[tuple[bytes, int]]) -> set[t
     return crowded.intersection(written)
 
 
-def _due(
+def _due_tasks(
     state: TableState, written: Collection[tuple[bytes, int]] | None, *, full: bool = False, unmerged: bool = False
 ) -> list[CompactTask]:
     """The tasks that are due in the written buckets; None means in all."""

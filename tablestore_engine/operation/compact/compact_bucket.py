@@ -64,9 +64,9 @@ def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
             if _can_upgrade(task, section):
                 writer.roll()  # a file must not span the key interval of a file that it does not contain
                 file = section.files[0]
-                if file.level != task.output_level:
+                if file.level != task.output.level:
                     removed.append(file)
-                    added.append(file.upgrade(task.output_level))
+                    added.append(file.upgrade(task.output.level))
                 continue
             removed.extend(section.files)
             for table in _merged(task, section, task_name):
@@ -86,10 +86,10 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if file.file_name in task.deletions:
         return False
     settles = task.target.schema.merge_engine.settles_retractions
-    if (task.drop_deletes or settles) and file.delete_row_count != 0:
+    if (task.output.drop_deletes or settles) and file.delete_row_count != 0:
         return False
     options = task.target.schema.core_options
-    if options.force_rewrite_all_files and task.output_level >= options.num_levels - 1:
+    if options.force_rewrite_all_files and task.output.level >= options.num_levels - 1:
         return False
     big_enough = file.file_size >= options.target_file_size // 2
     return big_enough or len(task.files) == 1
@@ -107,7 +107,7 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
                 _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0] for group in groups
             ]
         for table in _merge(task, oldest_first, _reducer(schema), always=in_passes):
-            yield _without_deletes(table) if task.drop_deletes else table
+            yield _without_deletes(table) if task.output.drop_deletes else table
     finally:
         for writer in between:
             writer.abort()
@@ -184,7 +184,7 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
 
 
 def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
-    """Append tables: rewrite small files one after the other, in the order they were written."""
+    """Append tables: rewrite files one after the other, in the order they were written, without deleted rows."""
     target = task.target
     directory = target.paths.bucket_dir(task.partition_path, task.bucket)
     writer = _writer(task, task_name)
@@ -192,7 +192,8 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
         for file in task.files:
             stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
             columns = FileColumns(target.schema.field_names)
-            for batch in read_batches(target.io, stored, target.schema, columns):
+            deleted = positions_in(target.io, task.deletions, file.file_name)
+            for batch in read_batches(target.io, stored, target.schema, columns, deleted=deleted):
                 writer.write(pa.Table.from_batches([batch]))
         return _entries(task, list(task.files), writer.close())
     except BaseException:
@@ -201,7 +202,7 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
 
 
 def _writer(task: CompactTask, task_name: str) -> RollingWriter:
-    files = BucketFiles(task.partition_path, task.bucket, task.output_level, FILE_SOURCE_COMPACT)
+    files = BucketFiles(task.partition_path, task.bucket, task.output.level, FILE_SOURCE_COMPACT)
     return RollingWriter(task.target, files, task_name)
 
 

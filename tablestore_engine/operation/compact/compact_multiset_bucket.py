@@ -53,7 +53,7 @@ class _Cancellation:
                 for file in rewritten:
                     for rows in self._rows(file):
                         kept.write(retractions.cancel(part.of(rows, self._fields)))
-                if self._task.drop_deletes:
+                if self._task.output.drop_deletes:
                     retractions.check_done()
                 rest = retractions.rest()
                 if rest is not None:
@@ -107,7 +107,7 @@ class _Cancellation:
 
     def _writer(self, name: str, *, retractions: bool = False) -> RollingWriter:
         task = self._task
-        files = BucketFiles(task.partition_path, task.bucket, task.output_level, FILE_SOURCE_COMPACT, retractions)
+        files = BucketFiles(task.partition_path, task.bucket, task.output.level, FILE_SOURCE_COMPACT, retractions)
         return RollingWriter(task.target, files, name)
 
     def _entry(self, kind: FileKind, file: DataFileMeta) -> ManifestEntry:

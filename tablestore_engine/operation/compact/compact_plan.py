@@ -16,8 +16,10 @@ from tablestore_engine.mergetree.compaction.pick_runs import (
 )
 from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_small, pick_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
+from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -90,9 +92,8 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
         bucket=bucket.bucket,
         total_buckets=bucket.total_buckets,
         files=files,
-        output_level=unit.output_level,
-        # The rows that a delete removes are marked in the other files, so nothing is left for it to hide.
-        drop_deletes=unit.drop_deletes or target.schema.reads_files_alone,
+        # With deletion vectors, the rows that a delete removes are marked in the other files.
+        output=MergeOutput.of_all_runs(unit.output.level) if target.schema.reads_files_alone else unit.output,
         rest=rest,
         deletions=bucket.deletions,
     )
@@ -124,8 +125,16 @@ def _keyed_unit(
     return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
 
 
+def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
+    """The share of a file's rows that are deleted; 1 where that is not known."""
+    deleted = deletions.get(file.file_name)
+    if deleted is None:
+        return 0.0
+    return 1.0 if deleted.count is None or not file.row_count else deleted.count / file.row_count
+
+
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
-    """Small files are rewritten together once there are enough of them."""
+    """Small files are rewritten together once there are enough of them, and files of which many rows are deleted."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
         if full:
@@ -146,8 +155,11 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
         chosen = list(bucket.files)
     else:
         chosen = pick_all_small(bucket.files, size, rows)
+    if bucket.deletions:
+        least = 0.0 if full else options.compaction_delete_ratio_threshold
+        chosen = [f for f in bucket.files if f in chosen or _deleted_ratio(f, bucket.deletions) > least]
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
     runs = tuple(run for f in ordered for run in sorted_runs([f]))
-    return CompactionUnit(runs, output_level=0, drop_deletes=False)
+    return CompactionUnit(runs, MergeOutput(0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.files.deletion_vectors import Deletions
@@ -16,7 +17,7 @@ Files = tuple[DataFileMeta, ...]
 
 @dataclass(frozen=True)
 class CompactTask:
-    """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with.
+    """Merge `files` of one bucket into one run. `schemas` holds the schemas the files were written with.
 
     `rest` are the other files of the bucket, for sums that do not fit their column in part but do as a whole: then all
     files are merged; and in tables with deletion vectors, where the old rows of merged keys are marked as deleted.
@@ -30,8 +31,7 @@ class CompactTask:
     bucket: int
     total_buckets: int
     files: tuple[DataFileMeta, ...]
-    output_level: int
-    drop_deletes: bool
+    output: MergeOutput
     rest: Files = ()
     deletions: Deletions = field(default_factory=dict)
 
@@ -39,7 +39,9 @@ class CompactTask:
         """The task that merges all files of the bucket, `rest` among them."""
         files, schema = (*self.files, *self.rest), self.target.schema
         top = max(schema.core_options.num_levels - 1, *(f.level for f in files))
-        return replace(self, files=files, rest=(), output_level=top, drop_deletes=not schema.keeps_deletes)
+        return replace(
+            self, files=files, rest=(), output=MergeOutput.of_all_runs(top, keep_deletes=schema.keeps_deletes)
+        )
 
 
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
@@ -40,8 +41,7 @@ def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: Sc
             bucket=one.bucket,
             total_buckets=one.total_buckets,
             files=one.files,
-            output_level=0,
-            drop_deletes=False,
+            output=MergeOutput(0),
             deletions=one.deletions,
         )
         for one in buckets

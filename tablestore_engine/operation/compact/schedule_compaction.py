@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tablestore_engine.errors import ConflictError, OptionError, SnapshotNotFound
 from tablestore_engine.metadata.compaction_plan import (
     CompactionPlan,
+    MergeOutput,
     Outcome,
     PlanGroup,
     PlannedFile,
@@ -22,6 +23,7 @@ from tablestore_engine.metadata.compaction_plan import (
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
+from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
@@ -53,7 +55,7 @@ def schedule(
     Raises:
         OptionError: the table has deletion vectors.
     """
-    if state.schema.reads_files_alone:
+    if state.schema.reads_files_alone or keeps_file_vectors(state.schema):
         raise OptionError(
             f"Compactions of table {state.name} are not scheduled: it has deletion vectors.",
             hint="Writes compact it, and ALTER TABLE … COMPACT does.",
@@ -61,19 +63,19 @@ def schedule(
     latest = state.snapshots.latest()
     if latest is None:
         return None
-    pending = {bucket_id for one in _standing(state, latest) for bucket_id in one.bucket_ids}
+    pending = {bucket_id for one in _pending_plans(state, latest) for bucket_id in one.bucket_ids}
     plan = plan_scan(state, latest, partition_filter=chosen)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
     tasks = plan_compaction(free, write_target(state), state.schemas, full=strategy == "full", unmerged=True)
     if not tasks:
         return None
-    made = _written(state, latest, strategy, tasks, now_millis)
-    stays = not _gives_way(state, latest, made, now_millis)
+    made = _write_plan(state, latest, strategy, tasks, now_millis)
+    stays = not _cancelled_for_older(state, latest, made, now_millis)
     state.timeline.prune(KEPT_PLANS)
     return made if stays else None
 
 
-def _standing(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
+def _pending_plans(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
     """The pending plans that are not void; executing a void plan only records that."""
     pending = [one.plan for one in state.timeline.pending()]
     if not pending:
@@ -125,7 +127,7 @@ def _kinds(state: TableState, latest: Snapshot) -> Iterator[str | None]:
             yield None
 
 
-def _written(
+def _write_plan(
     state: TableState, latest: Snapshot, strategy: str, tasks: Sequence[CompactTask], now_millis: int
 ) -> CompactionPlan:
     """The plan on the timeline, under the first instant from now on that is free and later than all others."""
@@ -133,8 +135,7 @@ def _written(
         PlanGroup(
             task.partition,
             task.bucket,
-            task.output_level,
-            task.drop_deletes,
+            task.output,
             tuple(PlannedFile(f.file_name, f.level, f.file_size) for f in task.files),
         )
         for task in tasks
@@ -152,10 +153,10 @@ def _written(
     raise ConflictError("Others keep scheduling compactions of the same table.", hint="Try again.")
 
 
-def _gives_way(state: TableState, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
+def _cancelled_for_older(state: TableState, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
     """Whether an older plan for the same bucket was made at the same time by another process, so that this one is
     void."""
-    for other in _standing(state, latest):
+    for other in _pending_plans(state, latest):
         if other.instant < made.instant and other.bucket_ids & made.bucket_ids:
             message = f"plan {other.instant}, made at the same time, merges in the same buckets"
             state.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
@@ -194,7 +195,7 @@ def plan_tasks(
         bucket = by_bucket[group.partition, group.bucket]
         chosen = {e.identifier for e in found}
         stay = [e for e in bucket if e.identifier not in chosen]
-        drops = keyed and group.drop_deletes
+        drops = keyed and group.output.drop_deletes
         older = hidden_by_deletes(target.schema, found, stay) if drops else None
         if older is None and not engine.takes_late:
             older = _older_file(found, stay)
@@ -214,8 +215,7 @@ def plan_tasks(
                 bucket=group.bucket,
                 total_buckets=found[0].total_buckets,
                 files=merged,
-                output_level=group.output_level,
-                drop_deletes=group.drop_deletes and all_there,
+                output=group.output if all_there else MergeOutput(group.output.level),
                 rest=rest,
             )
         )

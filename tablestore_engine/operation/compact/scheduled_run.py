@@ -113,12 +113,12 @@ def run_each(
         TableStoreError: the timeline cannot be read.
     """
     tried: set[str] = set()
-    while (taken := _take_up(state, owner, now_millis, execute, tried)) is not None:
+    while (taken := _begin_attempt(state, owner, now_millis, execute, tried)) is not None:
         tried.add(taken.plan.instant)
         yield taken
 
 
-def _take_up(
+def _begin_attempt(
     state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute, tried: Collection[str]
 ) -> PlanResult | PlanFailure | None:
     for found in in_order(state.timeline.pending(), now_millis()):
@@ -201,7 +201,7 @@ def _failed(
     remove_files(_target(state, attempt))
     result = None
     with suppress(StorageError):
-        result = _verdict(state, found.plan, now_millis)
+        result = _result_of_ended_plan(state, found.plan, now_millis)
         if result is None:
             reason = str(error) or type(error).__name__
             _rolled_back(state, found, attempt, now_millis, reason, _kind_of(error))
@@ -288,7 +288,7 @@ def fence_off(state: TableState) -> None:
         publish_change(state, Change("COMPACT"), WriteIntent(identity=identity))
 
 
-def _verdict(state: TableState, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
+def _result_of_ended_plan(state: TableState, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
     """The outcome of a plan that need not run: it was committed already, or is void. None when it can run."""
     obstacle = tasks_of(plan, state)
     if not isinstance(obstacle, str):

@@ -12,19 +12,27 @@ from tablestore_engine.operation.expiration.snapshot_expire import changelog_of,
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
+from tablestore_engine.storage.paths import is_bucket, is_partition
 from tablestore_engine.table_state import TableState
 
-_BUCKET = "bucket-"
+
+def remove_orphans(state: TableState, older_than_millis: int) -> list[str]:
+    """Remove the orphans that `find_orphans` finds, with its errors, before which nothing is removed. Returns their
+    paths."""
+    orphans = find_orphans(state, older_than_millis)
+    for path in orphans:
+        state.io.delete(path)
+    return orphans
 
 
-def remove_orphans(state: TableState, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
-    """Remove orphans whose last change is older than a time (milliseconds since 1970). Returns their paths.
+def find_orphans(state: TableState, older_than_millis: int) -> list[str]:
+    """The paths of orphans whose last change is older than a time (milliseconds since 1970).
 
     Younger files may belong to a running commit. Only folders that this engine and Paimon write to are searched: other
-    files in the table's directory stay. With `dry_run` nothing is removed.
+    files in the table's directory are no orphans.
 
     Raises:
-        StorageError: the storage failed, or metadata is missing; nothing was removed.
+        StorageError: the storage failed, or metadata is missing.
         CorruptMetadataError: the newest snapshot is lost, and only it names some files.
         UserError: other programs keep branches or changelogs in the table.
     """
@@ -36,13 +44,9 @@ def remove_orphans(state: TableState, older_than_millis: int, *, dry_run: bool =
         return []
     unsettled = _unsettled(state)
     named = named_files(state)
-    orphans = [
+    return sorted(
         one.path for one in candidates if one.name not in named and not any(write in one.name for write in unsettled)
-    ]
-    if not dry_run:
-        for path in orphans:
-            state.io.delete(path)
-    return sorted(orphans)
+    )
 
 
 def named_files(state: TableState) -> set[str]:
@@ -110,9 +114,9 @@ def _files(state: TableState) -> Iterator[FileStatus]:
 
 def _data_files(state: TableState, directory: str) -> Iterator[FileStatus]:
     for status in state.io.list(directory):
-        if status.is_dir and status.name.startswith(_BUCKET):
+        if status.is_dir and is_bucket(status.name):
             yield from (one for one in state.io.list(status.path) if not one.is_dir)
-        elif status.is_dir and "=" in status.name:
+        elif status.is_dir and is_partition(status.name):
             yield from _data_files(state, status.path)
 
 

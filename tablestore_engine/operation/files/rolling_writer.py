@@ -65,7 +65,7 @@ def write_target(
     now_millis: Callable[[], int] = clock.now_millis,
 ) -> WriteTarget:
     """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
-    state.options.refuse_unsupported(for_write=True)
+    state.options.check_writable()
     check_vectors_written(state.schema)
     return WriteTarget(state.io, state.paths, state.schema, new_id(), now_millis())
 

@@ -1,7 +1,7 @@
 """Arrow arrays as the bytes of Avro values, without a loop over rows.
 
 An array of values is encoded as `Values`: the bytes of all of them, one after the other, and how many each has. A
-record is the values of its fields in turn (`_in_turn`), a list a count, its items and a zero.
+record is the values of its fields in turn (`_interleaved`), a list a count, its items and a zero.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Values(NamedTuple):
 
 def encode_rows(rows: pa.Table) -> Values:
     """Rows as records, each without a union of its own."""
-    return _in_turn([_nullable(column, field) for column, field in zip(rows.columns, rows.schema, strict=True)])
+    return _interleaved([_nullable(column, field) for column, field in zip(rows.columns, rows.schema, strict=True)])
 
 
 def _nullable(array: Any, field: pa.Field) -> Values:
@@ -41,7 +41,7 @@ def _nullable(array: Any, field: pa.Field) -> Values:
     sizes = np.zeros(len(array), np.int64)
     sizes[valid] = dense.sizes
     branch = np.where(valid, np.uint8(2), np.uint8(0))
-    return _in_turn([Values(np.ones(len(array), np.int64), branch), Values(sizes, dense.data)])
+    return _interleaved([Values(np.ones(len(array), np.int64), branch), Values(sizes, dense.data)])
 
 
 def _values(array: Any) -> Values:
@@ -57,13 +57,13 @@ def _values(array: Any) -> Values:
     if pa.types.is_decimal(kind):
         return _with_lengths(_decimals(array))
     if pa.types.is_struct(kind):
-        return _in_turn([_nullable(array.field(i), kind.field(i)) for i in range(kind.num_fields)])
+        return _interleaved([_nullable(array.field(i), kind.field(i)) for i in range(kind.num_fields)])
     if pa.types.is_list(kind):
         return _lists(array, _nullable(array.flatten(), kind.value_field))
     if pa.types.is_map(kind):
         first, last = _offsets(array)[[0, -1]].tolist()
         keys = _nullable(array.keys[first:last], kind.key_field)
-        return _lists(array, _in_turn([keys, _nullable(array.items[first:last], kind.item_field)]))
+        return _lists(array, _interleaved([keys, _nullable(array.items[first:last], kind.item_field)]))
     numbers = array.view(pa.int32() if kind.bit_width == 32 else pa.int64()) if pa.types.is_temporal(kind) else array
     return varints(numbers.cast(pa.int64()).to_numpy(zero_copy_only=False))
 
@@ -84,7 +84,7 @@ def varints(numbers: _Numbers) -> Values:
     return Values(sizes, data)
 
 
-def _in_turn(parts: Sequence[Values]) -> Values:
+def _interleaved(parts: Sequence[Values]) -> Values:
     """For each row its value of the first part, then that of the second, and so on."""
     sizes: _Numbers = np.asarray(np.sum([one.sizes for one in parts], axis=0, dtype=np.int64))
     at = np.cumsum(sizes) - sizes
@@ -98,7 +98,7 @@ def _in_turn(parts: Sequence[Values]) -> Values:
 
 
 def _with_lengths(texts: Values) -> Values:
-    return _in_turn([varints(texts.sizes), texts])
+    return _interleaved([varints(texts.sizes), texts])
 
 
 def _offsets(array: Any) -> npt.NDArray[np.int32]:
@@ -139,4 +139,4 @@ def _lists(array: Any, items: Values) -> Values:
     heads = np.zeros(len(counts), np.int64)
     heads[filled] = dense.sizes
     tail = Values(np.ones(len(counts), np.int64), np.zeros(len(counts), np.uint8))
-    return _in_turn([Values(heads, dense.data), Values(np.diff(borders), items.data), tail])
+    return _interleaved([Values(heads, dense.data), Values(np.diff(borders), items.data), tail])

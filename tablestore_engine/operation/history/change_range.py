@@ -75,7 +75,7 @@ def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:
 def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
     """The snapshot of a bound; None for the empty table."""
     if isinstance(bound, datetime):
-        return _at(state, int(bound.timestamp() * 1000))
+        return _snapshot_at(state, int(bound.timestamp() * 1000))
     text = str(bound).strip()
     if not is_number(text):
         return load_living(state, text)
@@ -100,7 +100,7 @@ def _check_order(state: TableState, first: int, last: int) -> None:
         )
 
 
-def _at(state: TableState, millis: int) -> Snapshot | None:
+def _snapshot_at(state: TableState, millis: int) -> Snapshot | None:
     found = state.snapshots.at_or_before(millis)
     if found is not None or state.snapshots.earliest_id() in (None, 1):
         return found

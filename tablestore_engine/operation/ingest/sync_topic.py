@@ -134,7 +134,7 @@ class _Sync:
             self._add(found.new_columns)
             found = decode(self._source.format, values, keys, self._wanted())
         if found.bad:
-            self._bury(found, messages)
+            self._keep_dead_letters(found, messages)
         taken = consumed(self._source, self._before, offsets)
         write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,)))
         self._before = taken.after
@@ -164,7 +164,7 @@ class _Sync:
         names = (*self.result.columns, *columns)
         self.result = Synced(self.result.messages, self.result.rows, self.result.bad, self.result.commits, names)
 
-    def _bury(self, found: Decoded, messages: Sequence[Any]) -> None:
+    def _keep_dead_letters(self, found: Decoded, messages: Sequence[Any]) -> None:
         """Keep the messages that cannot be read. Before the commit: written twice, they replace themselves."""
         letters = letters_of(found, messages)
         if self._rules.dead_letters is None:

@@ -1,10 +1,10 @@
 """The rows of a table by key, in memory, for changes that come a few at a time.
 
-Rows are in *layers*, each sorted by the hash of its keys. A batch of rows becomes a layer, and is merged with smaller
-ones behind it, so that a layer is at most half as large as the one before it: there are few layers, and a row is merged
-a few times in its life. The cost of a batch follows its own rows, not those that are held.
+Rows are in *runs*, each sorted by the hash of its keys. A batch of rows becomes a run, and is merged with smaller ones
+behind it, so that a run is at most half as large as the one before it: there are few runs, and a row is merged a few
+times in its life. The cost of a batch follows its own rows, not those that are held.
 
-Invariant: of each key, at most one row of all layers is live.
+Invariant: of each key, at most one row of all runs is live.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class _Layer:
+class _Run:
     """Rows in the order of their hashes; those that are not live were replaced or deleted."""
 
     hashes: npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ class _Layer:
     live: npt.NDArray[np.bool_]
 
     def take(self, keys: pa.Table, hashes: npt.NDArray[np.int32]) -> tuple[Positions, Positions]:
-        """Which of the wanted keys the layer holds, and where. Their rows are not live any more."""
+        """Which of the wanted keys the run holds, and where. Their rows are not live any more."""
         low, high = np.searchsorted(self.hashes, hashes, "left"), np.searchsorted(self.hashes, hashes, "right")
         wanted, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for nth in range(int((high - low).max(initial=0))):  # more than one where keys have the same hash
@@ -54,28 +54,28 @@ class HeldRows:
         self._schema = schema
         self._keys = [one.name for one in keys]
         self._types = [one.type for one in keys]
-        self._layers: list[_Layer] = []
+        self._runs: list[_Run] = []
 
     def take(self, keys: pa.Table) -> tuple[pa.Table, Positions]:
         """Remove the rows of different keys. Returns those that were held, and which of the keys they have."""
         hashes = self._hashes(keys)
         parts, positions = [self._schema.empty_table()], [np.zeros(0, np.int64)]
-        for layer in self._layers:
-            wanted, found = layer.take(keys.select(self._keys), hashes)
-            parts.append(layer.rows.take(found))
+        for run in self._runs:
+            wanted, found = run.take(keys.select(self._keys), hashes)
+            parts.append(run.rows.take(found))
             positions.append(wanted)
         return pa.concat_tables(parts), np.concatenate(positions)
 
     def put(self, rows: pa.Table) -> None:
         """Hold rows, whose keys are not held."""
         hashes = self._hashes(rows)
-        while self._layers and self._layers[-1].rows.num_rows <= 2 * rows.num_rows:
-            last = self._layers.pop()
+        while self._runs and self._runs[-1].rows.num_rows <= 2 * rows.num_rows:
+            last = self._runs.pop()
             rows = pa.concat_tables([last.rows.filter(pa.array(last.live)), rows])
             hashes = np.concatenate([last.hashes[last.live], hashes])
         if rows.num_rows:
             order = np.argsort(hashes, kind="stable")
-            self._layers.append(_Layer(hashes[order], rows.take(order).combine_chunks(), np.ones(len(order), bool)))
+            self._runs.append(_Run(hashes[order], rows.take(order).combine_chunks(), np.ones(len(order), bool)))
 
     def _hashes(self, rows: pa.Table) -> npt.NDArray[np.int32]:
         return row_hashes([same_floats(rows.column(name)) for name in self._keys], self._types)

@@ -83,7 +83,7 @@ def read_log(
         for rows in _rows_at(state, start.snapshot):
             if held is not None:
                 held.hold(rows)
-            yield _kinded(rows, np.full(len(rows), _INSERT, np.int8))
+            yield _with_kinds(rows, np.full(len(rows), _INSERT, np.int8))
     elif held is not None:
         _warm(state, held, start)
     for chunk in read_between(log, _padded(start.offsets, log), ends):
@@ -91,7 +91,7 @@ def read_log(
         if held is not None:
             rows, kinds = held.normalized(rows, kinds)
         if follow or rows.num_rows:
-            yield _kinded(rows, kinds)
+            yield _with_kinds(rows, kinds)
 
 
 def _padded(offsets: tuple[int, ...], log: LogSettings) -> list[int]:
@@ -151,6 +151,6 @@ def _kinds(found: Decoded, log: LogSettings) -> npt.NDArray[np.int8]:
     return np.where(found.kinds == _INSERT, _AFTER, found.kinds).astype(np.int8)
 
 
-def _kinded(rows: pa.RecordBatch, kinds: npt.NDArray[np.int8]) -> pa.RecordBatch:
+def _with_kinds(rows: pa.RecordBatch, kinds: npt.NDArray[np.int8]) -> pa.RecordBatch:
     names = pa.array(KINDS).take(pa.array(kinds))
     return pa.RecordBatch.from_arrays([names, *rows.columns], names=[ROW_KIND, *rows.schema.names])

@@ -10,7 +10,6 @@ index says is kept for the next lookup.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, exactly
 from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, LIST, STRUCT, list_of, struct_bytes
+from tablestore_engine.recently_used import RecentlyUsed
 
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
@@ -150,6 +150,18 @@ def _of_whole(
         yield positions, rows.select([column for column in columns if column in top]).take(pa.array(positions))
 
 
+def rows_at(handle: pa.NativeFile, path: str, positions: Longs, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Columns of the rows of a file at ascending positions."""
+    file = PagedParquet(handle, _index(path, handle))
+    ends = np.cumsum(file.index.group_rows)
+    begins = ends - file.index.group_rows
+    for part in np.array_split(positions, max(1, -(-len(positions) // _ROWS_AT_ONCE))):
+        cuts = np.searchsorted(part, ends)
+        groups = enumerate(zip([0, *cuts[:-1]], cuts, strict=True))
+        portion = [(group, part[low:high] - begins[group]) for group, (low, high) in groups if low < high]
+        yield from file.read(portion, columns).combine_chunks().to_batches()
+
+
 def _wanted(
     file: PagedParquet, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
 ) -> Iterator[tuple[Longs, Portion, pa.Table]]:
@@ -160,7 +172,7 @@ def _wanted(
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
         found = positions_in(compared)
-        wanted = _at(portion, found)
+        wanted = _rows_at(portion, found)
         if wanted:
             positions = np.concatenate([begins[group] + rows for group, rows in wanted])
             yield positions, wanted, compared.take(pa.array(found))
@@ -184,7 +196,7 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
         yield held
 
 
-def _at(portion: Portion, positions: Longs) -> Portion:
+def _rows_at(portion: Portion, positions: Longs) -> Portion:
     """The rows at some positions among all rows of a portion."""
     ends = np.cumsum([len(rows) for _, rows in portion])
     split = np.split(positions, np.searchsorted(positions, ends[:-1]))
@@ -194,18 +206,14 @@ def _at(portion: Portion, positions: Longs) -> Portion:
 
 def _index(path: str, handle: pa.NativeFile) -> PageIndex:
     key = (path, handle.size())
-    with _LOCK:
-        found = _KEPT.pop(key, None)
-    found = found or PageIndex(handle)
-    with _LOCK:
-        _KEPT[key] = found
-        while len(_KEPT) > _INDEXES:
-            del _KEPT[next(iter(_KEPT))]
+    found = _kept.get(key)
+    if found is None:
+        found = PageIndex(handle)
+        _kept.put(key, found)
     return found
 
 
-_KEPT: dict[tuple[str, int], PageIndex] = {}
-_LOCK = threading.Lock()
+_kept: RecentlyUsed[tuple[str, int], PageIndex] = RecentlyUsed(_INDEXES)
 
 
 class _SmallFile:

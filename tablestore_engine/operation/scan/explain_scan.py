@@ -20,6 +20,7 @@ from tablestore_engine.schema.table.predicate import (
     only_on,
 )
 from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.storage.paths import bucket_name
 
 _MOST_NAMES: Final = 8
 
@@ -50,7 +51,9 @@ def scan_text(name: str, live: Sequence[ManifestEntry], plan: ScanPlan, predicat
         why = predicate_text(only_on(predicate, schema.partition_keys))
         lines.append(_line("partitions", path.values(), [p for row, p in path.items() if not choice.wants(row)], why))
     left = [entry for entry in live if choice.wants(entry.partition)]
-    buckets = {(e.partition, e.bucket): "/".join(filter(None, (path[e.partition], f"bucket-{e.bucket}"))) for e in left}
+    buckets = {
+        (e.partition, e.bucket): "/".join(filter(None, (path[e.partition], bucket_name(e.bucket)))) for e in left
+    }
     kept = {(b.partition_row, b.bucket) for b in plan.buckets if b.files}
     key = only_on(predicate, schema.bucket_keys)
     why = predicate_text(key) + " (hash)" if fixes_a_column(key) else f"statistics, {predicate_text(predicate)}"

@@ -92,7 +92,7 @@ def plan_scan(
         OptionError: the table has options, of another writer, that this engine would read wrongly.
     """
     schema = state.schema
-    schema.core_options.refuse_unsupported(for_write=False)
+    schema.core_options.check_readable()
     if snapshot is None:
         return ScanPlan(None, schema, ())
     choice = None

@@ -73,9 +73,9 @@ class RowStats:
 
     def of(self, names: Sequence[str], mode_of: Callable[[str], str]) -> dict[str, ColumnStats]:
         """The statistics of some columns, each as its mode says."""
-        return {name: self._of(name, mode_of(name)) for name in names}
+        return {name: self._stats_of_column(name, mode_of(name)) for name in names}
 
-    def _of(self, name: str, mode: str) -> ColumnStats:
+    def _stats_of_column(self, name: str, mode: str) -> ColumnStats:
         if name not in self._types or mode == "none":
             return UNKNOWN
         low, high = (None, None) if name in self._unknown else self._bounds.get(name, (None, None))

@@ -49,12 +49,14 @@ def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
     if isinstance(plan, SignedFiles):
         return _pieces_of_signed(plan)
     if isinstance(plan, RecordedChanges):
-        return [_piece(RecordedChanges(_only(plan.files, one)), one.files) for one in _by_id(plan.files).values()]
+        return [
+            _piece(RecordedChanges(_plan_of_bucket(plan.files, one)), one.files) for one in _by_id(plan.files).values()
+        ]
     before, after = _by_id(plan.before), _by_id(plan.after)
     found = []
     for key, one in _by_id(plan.changed_files).items():
         was, became = _found(plan.before, before, key), _found(plan.after, after, key)
-        found.append(_piece(KeyedDiff(was, became, _only(plan.changed_files, one)), one.files))
+        found.append(_piece(KeyedDiff(was, became, _plan_of_bucket(plan.changed_files, one)), one.files))
     return found
 
 
@@ -92,7 +94,7 @@ def _pieces_of_rows(plan: ScanPlan, bucket: BucketScan) -> Iterator[Piece]:
         parts = [(f,) for f in bucket.files]
     for files in parts:
         one = replace(bucket, files=tuple(files))
-        yield _piece(AllRows(_only(plan, one)), one.files)
+        yield _piece(AllRows(_plan_of_bucket(plan, one)), one.files)
 
 
 def _pieces_of_signed(plan: SignedFiles) -> list[Piece]:
@@ -115,7 +117,7 @@ def _id(bucket: BucketScan) -> BucketId:
     return bucket.partition_row, bucket.bucket
 
 
-def _only(plan: ScanPlan, bucket: BucketScan) -> ScanPlan:
+def _plan_of_bucket(plan: ScanPlan, bucket: BucketScan) -> ScanPlan:
     # Without the snapshot, which tasks do not need.
     return ScanPlan(None, plan.schema, (bucket,))
 

@@ -85,10 +85,10 @@ class StreamPlanner:
         if options.mode == "from-snapshot":
             return self._before(options.snapshot, latest)
         if options.mode == "from-timestamp":
-            return self._at(options.millis, latest)
+            return self._position_at(options.millis, latest)
         return StreamPosition(0) if latest is None else StreamPosition.within(latest, 0, whole=True)
 
-    def _at(self, millis: int, latest: Snapshot | None) -> StreamPosition:
+    def _position_at(self, millis: int, latest: Snapshot | None) -> StreamPosition:
         """The position before the changes that were committed at a time or later, as far as they are kept."""
         kept = self._kept_changelogs()
         earlier = self.state.snapshots.at_or_before(millis - 1)

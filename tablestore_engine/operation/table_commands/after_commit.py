@@ -7,8 +7,9 @@ again. Only a table that wants to know (`log.on-failure` = fail) gets an error, 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TypeVar
@@ -66,17 +67,19 @@ def _publish(written: WrittenTable) -> None:
 
 
 def _compact(written: WrittenTable) -> Snapshot | None:
-    try:
+    if not written.state.schema.reads_files_alone:
         return compact_written(written.state, written.buckets, written.execute)
+    with _saying_that_rows_are_unread():
+        return compact_written(written.state, written.buckets, written.execute)
+
+
+@contextmanager
+def _saying_that_rows_are_unread() -> Iterator[None]:
+    """A conflict is no silent try by the next commit where readers leave out what is not compacted."""
+    try:
+        yield
     except ConflictError as error:
-        if written.state.schema.reads_files_alone:
-            raise _unread(error) from error
-        raise
-
-
-def _unread(error: ConflictError) -> ExecutionError:
-    """No silent try by the next commit: the rows cannot be read."""
-    return ExecutionError(f"its rows can be read after the next compaction. {error}")
+        raise ExecutionError(f"its rows can be read after the next compaction. {error}") from error
 
 
 def _expire_partitions(written: WrittenTable) -> None:
@@ -188,10 +191,8 @@ def follow_none(state: TableState, execute: Execute = execute_here) -> Snapshot 
         latest = state.snapshots.latest()
         if latest is None:
             return None
-        try:
+        with _saying_that_rows_are_unread():
             return merge_unread(_as_committed(Committed(state, latest)), execute)
-        except ConflictError as error:
-            raise _unread(error) from error
 
     if not state.schema.reads_files_alone:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
@@ -69,25 +70,30 @@ def merge_manifests(state: TableState) -> Snapshot | None:
     return follow(publish_change(state, Change("COMPACT", merges_manifests=True)))
 
 
-def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[str]:
+def remove_missing_files(state: TableState) -> list[str]:
     """Remove from the table the data files that somebody deleted from storage, so that the other rows can be read.
 
-    Returns their paths. With `dry_run` nothing is removed. The rows of the missing files are lost.
+    Returns their paths. The rows of the missing files are lost.
 
     Raises:
         ConflictError: others removed one of the files from the table meanwhile, or won every time.
         StorageError: the storage failed; nothing was removed.
     """
+    missing = missing_files(state)
+    if missing:
+        removed = tuple(entry.removal for entry in missing.values())
+        # Not OVERWRITE: the keys of the partition's other files stay in the index of dynamic buckets.
+        follow(publish_change(state, Change("APPEND", removed=removed)))
+    return list(missing)
+
+
+def missing_files(state: TableState) -> dict[str, ManifestEntry]:
+    """The data files of the latest snapshot that are missing in storage, by path, in order."""
     latest = state.snapshots.latest()
     live = live_entries(state.manifests, latest) if latest else []
     files = EntryPaths(state.paths, state.schema)
     by_path = {files.data_file(entry): entry for entry in live}
-    missing = {path: entry for path, entry in by_path.items() if not state.io.exists(path)}
-    if missing and not dry_run:
-        removed = tuple(entry.removal for entry in missing.values())
-        # Not OVERWRITE: the keys of the partition's other files stay in the index of dynamic buckets.
-        follow(publish_change(state, Change("APPEND", removed=removed)))
-    return sorted(missing)
+    return {path: entry for path, entry in sorted(by_path.items()) if not state.io.exists(path)}
 
 
 def purge(state: TableState, now_millis: int) -> None:

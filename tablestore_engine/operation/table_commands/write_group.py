@@ -125,7 +125,7 @@ def undo_unfinished(state: TableState) -> str:
         marked = list(_marked(state, latest, mark))
     except NotFoundError:
         return "a run ended between two of its statements, and the snapshot before them has expired"
-    others = [one.id for one in marked if not _belongs(one, mark.mark)]
+    others = [one.id for one in marked if not _is_in_group(one, mark.mark)]
     if others:
         return f"a run ended between two of its statements, and snapshot {others[-1]} changed rows after that"
     end = Consumed(state.name, mark, NO_MARK, marks=True)
@@ -147,6 +147,6 @@ def _marked(state: TableState, latest: Snapshot, mark: Position) -> Iterator[Sna
         yield one
 
 
-def _belongs(snapshot: Snapshot, group: str) -> bool:
+def _is_in_group(snapshot: Snapshot, group: str) -> bool:
     user = snapshot.commit_user
     return snapshot.commit_kind in _NO_WRITE or user == group or user.startswith(f"{group}-")

@@ -239,7 +239,7 @@ def _routed(
         kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
         rows = rows.set_column(rows.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
     if part.together:
-        rows = _together(rows, schema)
+        rows = _in_first_partition(rows, schema)
     if part.target is Target.LOCATION:
         return _at_location(rows, locations, buckets, schema)
     return _opened(rows, buckets, schema)
@@ -276,7 +276,7 @@ def _at_location(rows: pa.Table, locations: Locations, buckets: Sequence[BucketS
     return rows.append_column(BUCKET_COLUMN, pa.array(numbers, pa.int32()))
 
 
-def _together(rows: pa.Table, schema: TableSchema) -> pa.Table:
+def _in_first_partition(rows: pa.Table, schema: TableSchema) -> pa.Table:
     """Rows of a new key in the partition of the first of them."""
     ids = _key_ids([rows], schema)
     first = pa.array(np.unique(ids, return_index=True)[1][ids] if len(ids) else ids)

@@ -51,7 +51,7 @@ def new_job(
         OptionError: the table has options under which this engine cannot write.
     """
     options = target.schema.core_options
-    options.refuse_unsupported(for_write=True)
+    options.check_writable()
     check_vectors_written(target.schema)
     goes = removes or (lambda entry: False)
     staying = [e for e in live if not goes(e)]

@@ -93,14 +93,14 @@ def added(fields: Sequence[DataField], parent: Path, insert: Callable[[Fields], 
         if not isinstance(data_type, RowType):
             raise SchemaError(
                 f"Column '{shown(parent)}' has type {data_type.as_nullable(True)}, which has no fields of its own.",
-                hint=_way_inside(parent, data_type),
+                hint=_hint_for_fields(parent, data_type),
             )
         return replace(data_type, fields=insert(data_type.fields))
 
     return retyped(fields, parent, into)
 
 
-def _way_inside(parent: Path, data_type: DataType) -> str | None:
+def _hint_for_fields(parent: Path, data_type: DataType) -> str | None:
     if isinstance(data_type, ArrayType):
         return f"The elements of an array are '{shown(parent)}.{ELEMENT}'."
     if isinstance(data_type, MapType):

@@ -115,7 +115,7 @@ def rules_of(name: str, *, in_groups: bool = False) -> EngineRules:
     """The row of an engine, by its name in the option 'merge-engine'.
 
     A table of another writer may name an engine that is unknown here. Its options can still be changed: it is treated
-    as one that needs a key and folds. Reads and writes refuse it (`CoreOptions.refuse_unsupported`).
+    as one that needs a key and folds. Reads and writes refuse it (`CoreOptions.check_readable`).
     """
     known = name if name in RULES else "partial-update"
     return RULES[known + _IN_GROUPS if in_groups else known]

@@ -19,6 +19,7 @@ BLOOM_FILTER, BITMAP = "bloom-filter", "bitmap"
 # Types that Paimon's indexes cannot hold.
 _NOT_INDEXED = {BLOOM_FILTER: ("BOOLEAN", "DECIMAL"), BITMAP: ("DECIMAL", "BINARY", "VARBINARY", "BYTES")}
 _BITMAP_VERSIONS = (1, 2)
+BITMAP_BLOCK_BYTES = 16 << 10  # of values, where no option says how many
 _MOST_BITS = 2**31 - 8  # of a bloom filter: readers count them in 32 bits
 
 
@@ -89,7 +90,7 @@ def _indexed(options: CoreOptions, by_name: Mapping[str, DataType], kind: str, n
         items,
         fpp,
         _parameter(options.bitmap_versions, name, column, 2),
-        _parameter(options.bitmap_block_sizes, name, column, 16 << 10),
+        _parameter(options.bitmap_block_sizes, name, column, BITMAP_BLOCK_BYTES),
     )
 
 

@@ -40,14 +40,18 @@ def change_frame(spark: SparkSession, table: Table, plan: ChangePlan) -> DataFra
     """The changed rows: `_row_kind`, then the table's columns."""
     if isinstance(plan, AllRows):
         return _inserted(read_plan(spark, table, plan.rows))
-    return _signed(spark, table, plan) if isinstance(plan, SignedFiles) else _diff(spark, table, plan)
+    return (
+        _changes_of_signed_files(spark, table, plan)
+        if isinstance(plan, SignedFiles)
+        else _changes_by_key(spark, table, plan)
+    )
 
 
 def _inserted(rows: DataFrame) -> DataFrame:
     return rows.selectExpr(f"{_INSERT} AS {ROW_KIND}", "*")
 
 
-def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
+def _changes_by_key(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
     schema = plan.after.schema
     scans = FileScans(spark, table, schema)
     files = [(b, f) for b in plan.changed_files.buckets for f in b.files]
@@ -116,7 +120,7 @@ def _comparable(value: str, kind: DataType, depth: int = 0) -> str:
     return value
 
 
-def _signed(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
+def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
     scans = FileScans(spark, table, plan.added.schema)
     files = [(b, f) for b in plan.added.buckets for f in b.files]
     if not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
@@ -124,7 +128,9 @@ def _signed(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
         return _inserted(typed(rows, plan.added.schema))
     names = [formatted(n) for n in plan.added.schema.field_names]
     columns = ", ".join(names)
-    parts = [part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _counted(scans, one, sign)]
+    parts = [
+        part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _rows_with_counts(scans, one, sign)
+    ]
     summed = (
         f"SELECT * FROM (SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM {{rows}} GROUP BY {columns})"
         f" WHERE {_COUNT} <> 0"
@@ -134,7 +140,7 @@ def _signed(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
     return typed(spark.sql(text, rows=reduce(DataFrame.unionAll, parts)), plan.added.schema)
 
 
-def _counted(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataFrame]:
+def _rows_with_counts(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataFrame]:
     """The rows of files with how often each counts."""
     files = [(b, f) for b in plan.buckets for f in b.files]
     plain = [one for one in files if not is_retraction(one[1])]

@@ -60,7 +60,7 @@ def read_changes(
 
     `predicate` leaves out files; the changes are not filtered by it.
     """
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     if mode == "delta":
         return _appended(spark, table, between, predicate)
     if mode == "changelog":

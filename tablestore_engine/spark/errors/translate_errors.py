@@ -37,6 +37,8 @@ from tablestore_engine.spark.errors.own_words import own_words, reason_and_posit
 from tablestore_engine.spark.errors.unreadable_files import failed_file
 
 _MAX_MESSAGE = 2_000
+_NO_STACK_LEFT = "java.lang.StackOverflowError"
+_TOO_DEEP = "Spark has no stack left for the statement, which nests or joins too many parts."
 _SIGNAL_HANDLER = "signal_handler"  # PySpark's own, which cancels jobs before it raises KeyboardInterrupt
 _OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTILINE)
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
@@ -101,6 +103,8 @@ def failure(text: str) -> TableStoreError:
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:
         return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
+    if _NO_STACK_LEFT in message:
+        return ExecutionError(_TOO_DEEP, hint="Split the statement, or keep a part of it as a table.")
     return _of_worker(text) or ExecutionError(message, hint=error_hint(message))
 
 

@@ -1,4 +1,4 @@
 """Columns and expressions as Spark SQL text: names, types, casts, default values and bucket hashes.
 
-Nothing here reads a file or runs a query.
+Knows `schema` and `metadata`, and no other room of `spark`. Nothing here reads a file or runs a query.
 """

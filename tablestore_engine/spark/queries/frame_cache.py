@@ -5,12 +5,13 @@ A frame is pinned to one snapshot, whose files never change; so a key always nam
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from pyspark.sql import SparkSession
+
+from tablestore_engine.recently_used import RecentlyUsed
 
 T = TypeVar("T")
 _KEPT = 32
@@ -22,19 +23,13 @@ class FrameCache(Generic[T]):
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
-        self._lock = threading.Lock()
 
     def get(self, spark: SparkSession, key: Hashable, make: Callable[[], T]) -> T:
         """The value under a key; made when there is none. Two threads may make the same at once."""
-        with self._lock:
-            # Kept by the session itself, for frames refer to it: nothing outlives it.
-            values: OrderedDict[Hashable, T] = vars(spark).setdefault(_ATTRIBUTE, OrderedDict())
-            if key in values:
-                values.move_to_end(key)
-                return values[key]
+        # Kept by the session itself, because frames refer to it: nothing outlives it.
+        values: RecentlyUsed[Hashable, T] = vars(spark).setdefault(_ATTRIBUTE, RecentlyUsed(self._kept))
+        with suppress(KeyError):
+            return values[key]
         made = make()
-        with self._lock:
-            values[key] = made
-            while len(values) > self._kept:
-                values.popitem(last=False)
+        values.put(key, made)
         return made

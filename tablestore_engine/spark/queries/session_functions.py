@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 from tablestore_engine.spark.errors.translate_errors import translated
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ATTRIBUTE = "_tablestore_functions"
 _KEPT = 1_000
 _lock = Lock()
+_Known = RecentlyUsed[tuple[str, str, str], str]
 
 
 def session_function(spark: SparkSession, function: Function, body: str) -> str:
@@ -33,21 +34,19 @@ def session_function(spark: SparkSession, function: Function, body: str) -> str:
     """
     key = (function.full_name, repr(function), body)
     with _lock:
-        known: OrderedDict[tuple[str, str, str], str] = vars(spark).setdefault(_ATTRIBUTE, OrderedDict())
+        known: _Known = vars(spark).setdefault(_ATTRIBUTE, RecentlyUsed(_KEPT))
         name = known.get(key)
         if name is None:
-            number = sum(one[0] == function.full_name for one in known)
+            names = {name: full_name for (full_name, _, _), name in known.items()}
+            number = sum(one == function.full_name for one in names.values())
             name = function.full_name if not number else f"{function.full_name}#{number + 1}"
-            while name in known.values():
+            while name in names:
                 number += 1
                 name = f"{function.full_name}#{number + 1}"
             _register(spark, function, body, name)
-            known[key] = name
-            while len(known) > _KEPT:
+            for dropped in known.put(key, name):
                 with translated():
-                    spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {quoted_name(known.popitem(last=False)[1])}")
-        else:
-            known.move_to_end(key)
+                    spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {quoted_name(dropped)}")
     return name
 
 
@@ -59,7 +58,8 @@ def is_session_function(spark: SparkSession, name: str) -> bool:
 
 def made_here(spark: SparkSession) -> frozenset[str]:
     """The names of functions that were registered for the warehouse, as SHOW FUNCTIONS writes them."""
-    names = list(vars(spark).get(_ATTRIBUTE, {}).values())
+    known: _Known | None = vars(spark).get(_ATTRIBUTE)
+    names = [name for _, name in known.items()] if known else []
     return frozenset([*names, *(f"{name}#python" for name in names)])
 
 

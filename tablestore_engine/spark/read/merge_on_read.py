@@ -67,7 +67,7 @@ def read_table(
 
     `predicate` prunes partitions, buckets, files and merging; the rows are not filtered by it.
     """
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     return read_plan(spark, table, table.scan(snapshot, predicate, schema=schema), predicate)
 
 
@@ -197,7 +197,7 @@ class TableReader:
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
-        untouched = changed.without(self._of("b"), where=f"b.{ALIVE}" if deletes else "true")
+        untouched = changed.without(self._qualified("b"), where=f"b.{ALIVE}" if deletes else "true")
         if newest_wins and merge.one_upper_run:
             newest = f"SELECT {self._columns} FROM {{upper}}"
         elif newest_wins and merge.upper_runs_are_apart and not changed.are_few:
@@ -271,7 +271,7 @@ class TableReader:
         """Query for the rows, numbered by their position where sequence fields order them and the folds need that."""
         if not self._by_position:
             return rows
-        columns = f"r.{VALUE_KIND.name}, {self._of('r')}"
+        columns = f"r.{VALUE_KIND.name}, {self._qualified('r')}"
         return in_positions_sql(rows, self._schema, self._group, columns)
 
     @cached_property
@@ -299,7 +299,7 @@ class TableReader:
         hint = "/*+ BROADCAST(s) */ " if merge.upper_rows <= BROADCAST_ROWS else ""
         on = " AND ".join(f"{key} = s.{name}" for key, name in parts)
         hidden = f"LEFT ANTI JOIN ({several}) s ON {on} AND u.{number} < s.{last}"
-        return f"SELECT {hint}{self._of('u')} FROM {{upper}} u {hidden}"
+        return f"SELECT {hint}{self._qualified('u')} FROM {{upper}} u {hidden}"
 
     def _fold_columns(self, retractions: bool) -> dict[str, str]:
         """SQL of each column's fold over the records `r` of a key."""
@@ -348,11 +348,11 @@ class TableReader:
     def _columns(self) -> str:
         return ", ".join(formatted(n) for n in self._schema.field_names)
 
-    def _of(self, alias: str) -> str:
+    def _qualified(self, alias: str) -> str:
         return ", ".join(f"{alias}.{formatted(n)}" for n in self._schema.field_names)
 
     def _with_system(self, alias: str) -> str:
-        return f"{alias}.{SEQUENCE_NUMBER.name}, {alias}.{VALUE_KIND.name}, {self._of(alias)}"
+        return f"{alias}.{SEQUENCE_NUMBER.name}, {alias}.{VALUE_KIND.name}, {self._qualified(alias)}"
 
     def _sql(self, text: str, **frames: Any) -> DataFrame:
         return self._spark.sql(text, **frames)

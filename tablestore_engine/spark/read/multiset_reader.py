@@ -116,7 +116,9 @@ class _MultisetFrames:
 
     def _by_position(self, files: list[BucketFile], retracted: RetractedRows) -> DataFrame:
         on = retracted.positions.joined("p", "h")
-        text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{retracted}} h ON {on}"
+        text = (
+            f"SELECT /*+ BROADCAST(h) */ {self._qualified('p')} FROM {{plain}} p LEFT ANTI JOIN {{retracted}} h ON {on}"
+        )
         positions = self._spark.createDataFrame(retracted.table)
         return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), retracted=positions)
 
@@ -124,10 +126,10 @@ class _MultisetFrames:
         retractions = self._scans.scan(self._files.retractions, counts=True)
         if not self._files.plain:
             return self._spark.sql(self._repeated(self._of_retractions()), retractions=retractions)
-        text = f"{self._joined('ANTI', self._of('p'))} UNION ALL {self._repeated(self._all())}"
+        text = f"{self._joined('ANTI', self._qualified('p'))} UNION ALL {self._repeated(self._all())}"
         return self._spark.sql(text, plain=self._scans.scan(self._files.plain), retractions=retractions)
 
-    def _of(self, alias: str) -> str:
+    def _qualified(self, alias: str) -> str:
         return ", ".join(f"{alias}.{name}" for name in self._names)
 
     def _joined(self, kind: str, columns: str) -> str:
@@ -146,10 +148,10 @@ class _MultisetFrames:
         return discriminating_columns(self._schema.fields, values_of(retractions, self._schema, self._scans.schema_of))
 
     def _of_retractions(self) -> str:
-        return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{retractions}} r"
+        return f"SELECT {self._qualified('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{retractions}} r"
 
     def _all(self) -> str:
-        added = self._joined("SEMI", f"{self._of('p')}, 1L AS {_COUNT}")
+        added = self._joined("SEMI", f"{self._qualified('p')}, 1L AS {_COUNT}")
         return f"{added} UNION ALL {self._of_retractions()}"
 
     def _repeated(self, multiset: str) -> str:

@@ -12,9 +12,8 @@ Spark.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +26,7 @@ from tablestore_engine.mergetree.multiset.retractions import taken_from
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
 from tablestore_engine.operation.scan.multiset_file_overlap import Values, values_of
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.types.system_columns import COUNT
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
@@ -113,37 +113,13 @@ class RetractedRows:
     missing: tuple[Mapping[str, Any], int] | None
 
 
-class _Known:
-    """Results by the files they are computed from; the least recently used is dropped first. Safe for many threads."""
-
-    def __init__(self, positions: int) -> None:
-        self._most = positions
-        self._size = 0
-        self._found: OrderedDict[Hashable, RetractedRows | None] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable) -> tuple[bool, RetractedRows | None]:
-        """Whether there is a result for these files, and the result."""
-        with self._lock:
-            if key not in self._found:
-                return False, None
-            self._found.move_to_end(key)
-            return True, self._found[key]
-
-    def put(self, key: Hashable, found: RetractedRows | None) -> None:
-        with self._lock:
-            self._size += _size(found) - (_size(self._found[key]) if key in self._found else 0)
-            self._found[key] = found
-            while self._size > self._most:
-                self._size -= _size(self._found.popitem(last=False)[1])
-
-
 def _size(found: RetractedRows | None) -> int:
     # An entry with few positions costs a few hundred bytes, mostly file names.
     return 1_000 + (found.table.num_rows if found else 0)
 
 
-_known = _Known(_CACHED_POSITIONS)
+_known: RecentlyUsed[Hashable, RetractedRows | None] = RecentlyUsed(_CACHED_POSITIONS, _size)
+"""Results by the files they are computed from."""
 
 
 class RetractedRowsFinder:
@@ -156,18 +132,18 @@ class RetractedRowsFinder:
 
     def known(self) -> RetractedRows | None:
         """An earlier result; None when there is none."""
-        return _known.get(self._key)[1]
+        return _known.get(self._key)
 
     def find(self) -> RetractedRows | None:
         """The retracted rows; None when the retractions are too many, or the rows that are like them."""
         files = self._files
         if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.retractions) > HELD_BYTES:
             return None
-        looked, found = _known.get(self._key)
-        if not looked:
-            positions = RowPositions.of([f for _, f in files.plain])
-            found = self._found(positions) if positions else None
-            _known.put(self._key, found)
+        with suppress(KeyError):
+            return _known[self._key]
+        positions = RowPositions.of([f for _, f in files.plain])
+        found = self._found(positions) if positions else None
+        _known.put(self._key, found)
         return found
 
     @property
@@ -200,7 +176,7 @@ class RetractedRowsFinder:
         schema = self._schema
         retractions = self._values(f for _, f in self._files.retractions)
         few = discriminating_columns(schema.fields, retractions)
-        selected = f"{_of('p', schema.field_names)}, {positions.selected('p')}"
+        selected = f"{_qualified('p', schema.field_names)}, {positions.selected('p')}"
         where = _within(narrower(retractions, self._values(f for _, f in self._files.plain)), "p")
         found = _hashed_alike("{plain} p", few, selected) + where
         hashed = hashable_columns(schema.fields)
@@ -214,8 +190,8 @@ class RetractedRowsFinder:
 
 def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
     """Query for the `rows` (alias p) of which a retraction has the hash of some columns."""
-    hashes = f"SELECT xxhash64({_of('r', names) or 0}) AS h FROM {{retractions}} r"
-    on = f"xxhash64({_of('p', names) or 0}) = c.h"
+    hashes = f"SELECT xxhash64({_qualified('r', names) or 0}) AS h FROM {{retractions}} r"
+    on = f"xxhash64({_qualified('p', names) or 0}) = c.h"
     return f"SELECT /*+ BROADCAST(c) */ {selected} FROM {rows} LEFT SEMI JOIN ({hashes}) c ON {on}"
 
 
@@ -230,5 +206,5 @@ def _within(values: Mapping[str, Values], alias: str) -> str:
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
-def _of(alias: str, names: Iterable[str]) -> str:
+def _qualified(alias: str, names: Iterable[str]) -> str:
     return ", ".join(f"{alias}.{formatted(name)}" for name in names)

@@ -168,7 +168,7 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
     atexit.register(_end_connection, ref(session), config)
     if config.shared:
-        _lose_soon(session)
+        _limit_retries(session)
     return prepare_session(session, config.spark_config)
 
 
@@ -194,7 +194,7 @@ def _with_server(config: SessionConfig) -> SessionConfig:
     return replace(config, remote=attach(config).url)
 
 
-def _lose_soon(session: SparkSession) -> None:
+def _limit_retries(session: SparkSession) -> None:
     """A server on this machine that does not answer within seconds was ended; PySpark would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 

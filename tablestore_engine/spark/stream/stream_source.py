@@ -78,7 +78,7 @@ def table_at(folder: str | None) -> Table:
 
 
 def _asked(table: Table, options: Mapping[str, str]) -> StreamOptions:
-    table.options.refuse_unsupported(for_write=False)
+    table.options.check_readable()
     if table.schema.has_field(ROW_KIND):
         raise SchemaError(
             f"Table {table.name} has a column '{ROW_KIND}', which in a stream says what happened to a row.",

@@ -212,7 +212,7 @@ def _routed(
         if part.as_deletes:
             rows = rows.withColumn(ROW_KIND_COLUMN, F.lit(DELETE_KIND).cast("tinyint"))
         if part.together:
-            rows = _together(schema, rows)
+            rows = _in_first_partition(schema, rows)
         at_location = part.target is Target.LOCATION
         parts.append(_at_location(schema, rows) if at_location else _opened(locations, schema, rows, buckets))
     return reduce(DataFrame.unionAll, parts)
@@ -228,7 +228,7 @@ def _at_location(schema: TableSchema, rows: DataFrame) -> DataFrame:
     return rows.select(*columns, F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
 
 
-def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
+def _in_first_partition(schema: TableSchema, rows: DataFrame) -> DataFrame:
     """Rows of a new key in the partition of the first of them."""
     names = [quoted_name(name) for name in schema.partition_keys]
     first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__tablestore_first")

@@ -43,9 +43,13 @@ from tablestore_engine.sql.statements.table import CacheTable, DropTable, Refres
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.tokens.common_table_expressions import skip_ctes
 from tablestore_engine.sql.tokens.cursor import Cursor, error_at, literal_text, properties
-from tablestore_engine.sql.tokens.lexer import END, Token, tokenize, top_level
+from tablestore_engine.sql.tokens.lexer import END, Token, nests_deeper, tokenize, top_level
 from tablestore_engine.sql.tokens.query_hints import refuse_unread
 from tablestore_engine.sql.tokens.split_statements import TRANSACTION_WORDS, is_script, is_transaction, second_statement
+
+MOST_LEVELS = 500
+"""Groups of tokens inside of each other. Spark's own parser runs out of stack before twice as many."""
+_NESTING_HINT = "Split it, or name its parts in WITH."
 
 
 def parse(text: str) -> Statement:
@@ -57,13 +61,15 @@ def parse(text: str) -> Statement:
     try:
         return _parse(text)
     except RecursionError:
-        raise ParseError(
-            "The statement nests parentheses or statements too deeply.", hint="Split it, or name its parts in WITH."
-        ) from None
+        raise ParseError("The statement nests parentheses or statements too deeply.", hint=_NESTING_HINT) from None
 
 
 def _parse(text: str) -> Statement:
     tokens = _one_statement(text, tokenize(text))
+    if nests_deeper(tokens, MOST_LEVELS):
+        raise ParseError(
+            f"The statement nests parentheses, brackets or CASE in more than {MOST_LEVELS} levels.", hint=_NESTING_HINT
+        )
     cursor = Cursor(text, tokens)
     if cursor.at_end:
         return Noop(sql=text)

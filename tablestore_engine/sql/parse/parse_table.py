@@ -271,14 +271,14 @@ def column_type(cursor: Cursor, column: str) -> str:
 def _default(cursor: Cursor) -> str:
     """The expression after DEFAULT: its first token may be any, also NULL; it ends before the next column clause."""
     start = cursor.i
-    while not cursor.at_end and cursor.key not in (",", ")") and not (cursor.i > start and _says_more(cursor)):
+    while not cursor.at_end and cursor.key not in (",", ")") and not (cursor.i > start and _has_more_clauses(cursor)):
         cursor.i = behind(cursor.tokens, cursor.i)
     if cursor.i == start:
         raise cursor.error("Expected a value after DEFAULT")
     return cursor.slice(start, cursor.i)
 
 
-def _says_more(cursor: Cursor) -> bool:
+def _has_more_clauses(cursor: Cursor) -> bool:
     return cursor.sees("NOT", "NULL") or (cursor.key in AFTER_TYPE and cursor.key not in ("NOT", "NULL"))
 
 

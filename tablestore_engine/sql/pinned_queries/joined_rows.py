@@ -6,8 +6,6 @@ may hold one, the rows are too many to hold, or the large table is cached, Spark
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +15,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.formats import parquet_file
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.predicate import conjunction
@@ -45,27 +44,8 @@ Pinned = Callable[[TableReference], "tuple[Table, Snapshot | None] | None"]
 """The managed table that a reference reads as it is, at the snapshot of the statement; None for anything else."""
 
 
-class _Failed:
-    """The lookups that were given up, each for a state of both tables; the oldest is dropped first. Safe for many
-    threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lookups: OrderedDict[Hashable, None] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __contains__(self, lookup: Hashable) -> bool:
-        with self._lock:
-            return lookup in self._lookups
-
-    def add(self, lookup: Hashable) -> None:
-        with self._lock:
-            self._lookups[lookup] = None
-            while len(self._lookups) > self._most:
-                self._lookups.popitem(last=False)
-
-
-_failed: Final = _Failed(256)
+_failed: Final[RecentlyUsed[Hashable, None]] = RecentlyUsed(256)
+"""The lookups that were given up, each for a state of both tables."""
 
 
 def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[DataFrame, int] | None:
@@ -87,7 +67,7 @@ def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[D
         found = None if keys is None else _looked_up(read, keys)
         if found is not None:
             return frame_of_rows(spark, found, read.schema), found.nbytes
-        _failed.add(lookup)  # else each such statement reads the rows again, and then Spark does
+        _failed.put(lookup, None)  # else each such statement reads the rows again, and then Spark does
     return None
 
 

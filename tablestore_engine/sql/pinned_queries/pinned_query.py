@@ -95,7 +95,7 @@ class Frames:
         return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
 
     def settled(self, size: int) -> None:
-        """What was bound so far is computed, and takes `size` bytes in memory: no later query reads its files."""
+        """The queries bound so far are computed, and take `size` bytes in memory: no later query reads their files."""
         self._bytes, self._unknown, self._grows = size, False, False
         self._views.clear()  # a later query that names one of these tables reads it
 
@@ -295,7 +295,7 @@ class Frames:
         if asked:
             return self._incremental(table, reference, asked), 0
         table = table.with_options(dict(reference.options), "query")
-        table.options.refuse_unsupported(for_write=False)
+        table.options.check_readable()
         if reference.time_travel is None:
             read = TableRead(table, self.pin(table), table.schema, reference)
             looks = reference.joined and not (self.explaining or self._lasting)
@@ -348,7 +348,7 @@ class Frames:
 
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""
-        table.options.refuse_unsupported(for_write=False)
+        table.options.check_readable()
         snapshot = self.pin(table)
         if snapshot is None:
             return None

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tablestore_engine.operation.table_commands.metadata_commands import merge_manifests, purge, remove_missing_files
+from tablestore_engine.operation.table_commands.metadata_commands import (
+    merge_manifests,
+    missing_files,
+    purge,
+    remove_missing_files,
+)
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, flag
 from tablestore_engine.sql.write_statements.statement_context import RowContext
@@ -21,8 +26,8 @@ def _remove_unexisting(table: Table, arguments: Arguments, context: RowContext) 
 
     Queries of the other rows then work again; the rows of the missing files are lost. `dry_run` only lists them.
     """
-    dry_run = flag("dry_run", arguments)
-    return [(path,) for path in with_retry(lambda: remove_missing_files(table.state, dry_run=dry_run))]
+    paths = missing_files if flag("dry_run", arguments) else remove_missing_files
+    return [(path,) for path in with_retry(lambda: paths(table.state))]
 
 
 def _purge(table: Table, arguments: Arguments, context: RowContext) -> Rows:

@@ -33,7 +33,7 @@ def time_travel_of(options: Pairs, written: TimeTravel | None) -> tuple[TimeTrav
         if travel is not None and found is not None:
             raise OptionError(f"The table is read at two times: '{key}' = '{value}' is the second one.")
         found = travel or found
-        if travel is None and not _says_nothing(key, value.strip()):
+        if travel is None and not _asks_for_a_state(key, value.strip()):
             rest.append((key, value))
     return found, tuple(rest)
 
@@ -50,6 +50,6 @@ def _travel(key: str, value: str) -> TimeTravel | None:
     return TimeTravel(timestamp_sql=literal(value)) if key == _TIME else None
 
 
-def _says_nothing(key: str, value: str) -> bool:
+def _asks_for_a_state(key: str, value: str) -> bool:
     """Whether an option only says that a state of the table is read, and not its changes."""
     return key in ("scan.mode", "log.scan") and value in _MODES

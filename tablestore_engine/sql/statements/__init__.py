@@ -1,4 +1,4 @@
 """Statements as frozen values: rows, tables, views, schemas, SHOW, tags, layout, partitions.
 
-Knows no text, no table and no Spark.
+Knows values of `schema` and `metadata`; no text, no table and no Spark.
 """

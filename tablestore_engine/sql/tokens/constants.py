@@ -19,15 +19,16 @@ _TIMESTAMP: Final = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?(Z|[+-]\d{2}:\d{2})?"
 )
 _TIMESTAMP_TYPES: Final = frozenset(["TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"])
+_MOST_LEVELS: Final = 100
 _INTEGER_TYPES: Final = frozenset(["TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "LONG"])
 
 
-def constant_at(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
+def constant_at(tokens: list[Token], i: int, levels: int = _MOST_LEVELS) -> tuple[Constant, int] | None:
     """The constant that starts at token ``i`` and the index after it; None when no constant is certain.
 
-    A cast by ``::`` is part of the constant.
+    A cast by ``::`` is part of the constant. One inside of more than ``levels`` parentheses and casts is not certain.
     """
-    found = _constant(tokens, i)
+    found = _constant(tokens, i, levels) if levels else None
     if found is None or tokens[found[1]].key != "::":
         return found
     value, end = found
@@ -37,7 +38,7 @@ def constant_at(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
     return converted, end + 2
 
 
-def _constant(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
+def _constant(tokens: list[Token], i: int, levels: int) -> tuple[Constant, int] | None:
     token = tokens[i]
     if token.kind == NUMBER:
         number = number_value(token.text)
@@ -52,7 +53,7 @@ def _constant(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
     if key in ("TRUE", "FALSE"):
         return (key == "TRUE", i + 1)
     if key == "(":
-        inside = constant_at(tokens, i + 1)
+        inside = constant_at(tokens, i + 1, levels - 1)
         return (inside[0], inside[1] + 1) if inside and tokens[inside[1]].key == ")" else None
     if (key == "DATE" or key in _TIMESTAMP_TYPES) and after.kind == STRING:
         value = convert(plain_string(after), key)
@@ -61,7 +62,7 @@ def _constant(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
         value = convert(plain_string(tokens[i + 2]), "DATE")
         return (value, i + 4) if value is not None and tokens[i + 3].key == ")" else None
     if key == "CAST" and after.key == "(":
-        inside = constant_at(tokens, i + 2)
+        inside = constant_at(tokens, i + 2, levels - 1)
         if inside is None or tokens[inside[1]].key != "AS" or tokens[inside[1] + 2].key != ")":
             return None
         value = convert(inside[0], tokens[inside[1] + 1].key)

@@ -224,6 +224,19 @@ def behind(tokens: Sequence[Token], i: int) -> int:
     return max(tokens[i].partner, i) + 1
 
 
+def nests_deeper(tokens: Sequence[Token], levels: int) -> bool:
+    """Whether a token is inside of more than so many groups."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        if token.partner > i:
+            depth += 1
+            if depth > levels:
+                return True
+        elif token.partner >= 0:
+            depth -= 1
+    return False
+
+
 def behind_type_part(tokens: Sequence[Token], i: int) -> int:
     """`behind` within the text of a type, where ``<`` and ``>`` are brackets, too."""
     opened = 0

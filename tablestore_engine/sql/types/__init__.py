@@ -1,4 +1,4 @@
 """Types as SQL text: those of Spark, and the names of other warehouses for them.
 
-Knows text and the types of `schema`.
+Knows `tokens` and the types of `schema`.
 """

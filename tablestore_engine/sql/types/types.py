@@ -27,6 +27,8 @@ from tablestore_engine.sql.tokens.lexer import NUMBER, Token, tokenize
 from tablestore_engine.sql.types.type_names import spark_type
 
 UNNUMBERED: Final = -1
+MOST_TYPE_LEVELS: Final = 100
+"""Arrays, maps and structs inside of each other, with the innermost type."""
 
 _ATOMIC: Final[Mapping[str, tuple[str, int | None]]] = {
     "BOOLEAN": ("BOOLEAN", None),
@@ -75,9 +77,18 @@ class _TypeParser(Cursor):
     def __init__(self, text: str, column: str) -> None:
         super().__init__(text, list(_split_angles(tokenize(text))))
         self.column = column
+        self._levels = 0
 
     def type(self) -> DataType:
         """A type, without a NOT NULL after it."""
+        self._levels += 1
+        if self._levels > MOST_TYPE_LEVELS:
+            raise self.too_deep()
+        found = self._type()
+        self._levels -= 1
+        return found
+
+    def _type(self) -> DataType:
         if not self.token.is_name:
             raise self.unsupported(self.text)
         start = self.i
@@ -167,6 +178,14 @@ class _TypeParser(Cursor):
         """The error about an unsupported type."""
         where = f"Column {self.column} has" if self.column else "There is"
         return UnsupportedTypeError(f"{where} the type '{type_text}', which a table cannot hold.", hint=hint)
+
+    def too_deep(self) -> UnsupportedTypeError:
+        """The error about a type in too many levels."""
+        where = f"Column {self.column} has" if self.column else "There is"
+        return UnsupportedTypeError(
+            f"{where} a type with more than {MOST_TYPE_LEVELS} levels, which a table cannot hold.",
+            hint="Split it into several columns, or keep it as a STRING or VARIANT.",
+        )
 
     def advice(self, root: str) -> str | None:
         """A hint what to write instead of an unknown type."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -27,6 +25,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     encode_entries,
     encode_metas,
 )
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
@@ -37,48 +36,17 @@ T = TypeVar("T")
 _CACHED_RECORDS = 100_000
 
 
-class _RecordCache:
-    """Decoded files by path, the least recently used dropped first."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._size = 0
-        self._files: OrderedDict[str, tuple[Any, ...]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, path: str) -> tuple[Any, ...] | None:
-        with self._lock:
-            found = self._files.get(path)
-            if found is not None:
-                self._files.move_to_end(path)
-            return found
-
-    def put(self, path: str, records: Sequence[Any]) -> None:
-        # A file that is read at every commit may take most of the space; a larger one would evict everything else.
-        if len(records) > self._limit * 3 // 4:
-            return
-        with self._lock:
-            if path in self._files:
-                return
-            self._files[path] = tuple(records)
-            self._size += len(records) + 1
-            while self._size > self._limit:
-                _, dropped = self._files.popitem(last=False)
-                self._size -= len(dropped) + 1
-
-    def drop(self, path: str) -> None:
-        with self._lock:
-            dropped = self._files.pop(path, None)
-            if dropped is not None:
-                self._size -= len(dropped) + 1
-
-    def clear(self) -> None:
-        with self._lock:
-            self._files.clear()
-            self._size = 0
+# A file that is read at every commit may take most of the space; a larger one would evict everything else.
+_LARGEST = _CACHED_RECORDS * 3 // 4
 
 
-_cache = _RecordCache(_CACHED_RECORDS)
+_cache: RecentlyUsed[str, tuple[Any, ...]] = RecentlyUsed(_CACHED_RECORDS, lambda records: len(records) + 1)
+"""Decoded files by path."""
+
+
+def _keep(path: str, records: Sequence[Any]) -> None:
+    if len(records) <= _LARGEST:
+        _cache.put(path, tuple(records))
 
 
 class ManifestStore:
@@ -138,7 +106,7 @@ class ManifestStore:
         name = self._paths.new_manifest_name(*self._next())
         path = self._paths.manifest(name)
         self._io.write(path, data)
-        _cache.put(path, entries)
+        _keep(path, entries)
         return describe_manifest(name, len(data), entries, self._types)
 
     def read_manifest(self, name: str) -> list[ManifestEntry]:
@@ -157,7 +125,7 @@ class ManifestStore:
         data = encode_metas(metas, self._compression)
         path = self._paths.manifest_list(name)
         self._io.write(path, data)
-        _cache.put(path, metas)
+        _keep(path, metas)
         return name, len(data)
 
     def read_list(self, name: str) -> list[ManifestFileMeta]:
@@ -169,7 +137,7 @@ class ManifestStore:
         name = self._paths.new_index_manifest_name(*self._next())
         path = self._paths.manifest(name)
         self._io.write(path, encode_index(entries, self._compression))
-        _cache.put(path, entries)
+        _keep(path, entries)
         return name
 
     def read_index(self, name: str) -> list[IndexEntry]:
@@ -192,7 +160,7 @@ class ManifestStore:
             records = decode(data)
         except ValueError as error:
             raise CorruptMetadataError(path, str(error)) from None
-        _cache.put(path, records)
+        _keep(path, records)
         return records
 
 

@@ -105,7 +105,7 @@ class TestGenericTests(BaseGenericTests):
 
 
 class TestGetCatalogForSingleRelation(BaseGetCatalogForSingleRelation):
-    COLUMN_TYPES = {
+    COLUMN_TYPES = {  # noqa: RUF012  # nothing changes it
         "id": "bigint",
         "first_name": "string",
         "email": "string",

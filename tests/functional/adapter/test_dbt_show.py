@@ -1,5 +1,4 @@
 import pytest
-from dbt.tests.adapter.dbt_show import fixtures
 from dbt.tests.adapter.dbt_show.test_dbt_show import (
     BaseShowDoesNotHandleDoubleLimit,
     BaseShowLimit,

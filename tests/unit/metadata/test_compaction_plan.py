@@ -14,6 +14,7 @@ from tablestore_engine.metadata.compaction_plan import (
     Attempt,
     Claim,
     CompactionPlan,
+    MergeOutput,
     Outcome,
     PlanGroup,
     PlannedFile,
@@ -26,7 +27,7 @@ from tablestore_engine.metadata.compaction_plan import (
 
 LEASE = 1_000
 FILES = (PlannedFile("data-ü.parquet", 0, 10), PlannedFile("b", 5, 20))
-GROUP = PlanGroup(b"\0\1\xff", 3, 5, True, FILES)
+GROUP = PlanGroup(b"\0\1\xff", 3, MergeOutput(5, drop_deletes=True), FILES)
 PLAN = CompactionPlan("20260102030405678", 7, "minor", "user", "me", 12, (GROUP, replace(GROUP, bucket=4)))
 
 

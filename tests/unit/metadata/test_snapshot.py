@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tablestore_engine.metadata.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.log_position import LogPosition
 from tablestore_engine.operation.commit.consumed_positions import Position
 from tablestore_engine.operation.stream.position import StreamPosition
@@ -20,7 +20,7 @@ SNAPSHOT = Snapshot(
     delta_manifest_list="manifest-list-a-1",
     delta_manifest_list_size=20,
     commit_user="me",
-    commit_identifier=BATCH_COMMIT_IDENTIFIER,
+    commit_identifier=2**63 - 1,  # of a writer that commits only once
     commit_kind="APPEND",
     time_millis=1_700_000_000_000,
     total_record_count=5,

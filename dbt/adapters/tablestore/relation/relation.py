@@ -80,11 +80,6 @@ class TableStoreRelation(BaseRelation):
         return super().create_from(quoting, relation_config, **more, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property
-    def is_managed(self) -> bool:
-        """Whether this is a table, whose rows the engine stores."""
-        return self.type == RelationType.Table
-
-    @property
     def is_session_name(self) -> bool:
         """Whether the name has no schema: it means a temporary view or another object of the session."""
         return self.schema is None or not self.include_policy.schema

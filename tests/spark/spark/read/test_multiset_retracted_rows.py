@@ -11,6 +11,7 @@ from support.spark_rows import plan_of
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.operation.scan import discriminating_columns
+from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.spark.read import multiset_reader
 from tablestore_engine.spark.read import multiset_retracted_rows as retracted_rows
 from tablestore_engine.spark.session.session import new_session
@@ -39,7 +40,7 @@ EACH_PLAN = {
 def found_by(plan, warehouse, spark, queries):
     """The rows of each query, as a process that knows nothing yet reads them in turn."""
     with ExitStack() as patched:
-        patched.enter_context(mock.patch.object(retracted_rows, "_known", retracted_rows._Known(10_000)))
+        patched.enter_context(mock.patch.object(retracted_rows, "_known", RecentlyUsed(10_000, retracted_rows._size)))
         for one in EACH_PLAN[plan]:
             patched.enter_context(mock.patch.object(*one))
         fresh = TableStore(warehouse, new_session(spark))

@@ -34,9 +34,9 @@ def test_names_match_without_regard_to_case():
 
 def test_kinds():
     table = Relation.create(schema="s", identifier="t", type="table")
-    assert (table.is_table, table.is_managed, table.can_be_renamed, table.can_be_replaced) == (True,) * 4
+    assert (table.is_table, table.can_be_renamed, table.can_be_replaced) == (True,) * 3
     view = table.incorporate(type=RelationType.View)
-    assert (view.is_view, view.is_managed) == (True, False)
+    assert (view.is_view, view.is_table) == (True, False)
 
 
 def test_a_name_without_schema_is_of_the_session():

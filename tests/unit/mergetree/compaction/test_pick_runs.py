@@ -31,7 +31,7 @@ def runs_of(text):
 def rendered(unit):
     if unit is None:
         return "nothing"
-    return f"{len(unit.runs)} -> L{unit.output_level}" + (" drop" if unit.drop_deletes else "")
+    return f"{len(unit.runs)} -> L{unit.output.level}" + (" drop" if unit.output.drop_deletes else "")
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,10 @@ def test_a_picked_unit_keeps_the_tree_in_order(bucket, trigger, amplification, r
     assert len(runs) >= trigger
     taken = len(unit.runs)
     assert unit.runs == tuple(runs[:taken]), "only the newest runs, in order"
-    assert 0 < unit.output_level <= top
+    assert 0 < unit.output.level <= top
     rest = runs[taken:]
-    assert all(run.level > unit.output_level for run in rest), "older runs stay below"
-    assert unit.drop_deletes == (not rest), "a delete may go only when nothing older is left"
+    assert all(run.level > unit.output.level for run in rest), "older runs stay below"
+    assert unit.output.drop_deletes == (not rest), "a delete may go only when nothing older is left"
 
 
 @given(buckets())
@@ -200,7 +200,7 @@ def test_full_leaves_one_run_at_the_top(bucket):
     if unit is None:
         assert not runs or [run.level for run in runs] == [top]
     else:
-        assert (unit.runs, unit.output_level, unit.drop_deletes) == (tuple(runs), top, True)
+        assert (unit.runs, unit.output.level, unit.output.drop_deletes) == (tuple(runs), top, True)
 
 
 def test_compacting_again_and_again_bounds_the_runs():
@@ -211,6 +211,6 @@ def test_compacting_again_and_again_bounds_the_runs():
         unit = pick(runs, options)
         if unit:
             size = sum(run.size for run in unit.runs)
-            merged = SortedRun(unit.output_level, (meta(f"c{number}", level=unit.output_level, size=size),))
+            merged = SortedRun(unit.output.level, (meta(f"c{number}", level=unit.output.level, size=size),))
             runs = [merged, *runs[len(unit.runs) :]]
         assert len(runs) <= options.run_trigger + 1

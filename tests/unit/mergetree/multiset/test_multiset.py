@@ -40,7 +40,7 @@ def pick(*files, percent=200, enough=3, threshold=None):
         max_size_amplification_percent=percent,
         total_size_threshold=threshold,
     )
-    return unit and ([f.file_name for run in unit.runs for f in run.files], unit.drop_deletes)
+    return unit and ([f.file_name for run in unit.runs for f in run.files], unit.output.drop_deletes)
 
 
 def test_row_counts_of_files():
@@ -81,7 +81,7 @@ def test_a_small_bucket_is_kept_in_one_file():
 def test_everything_on_request():
     unit = pick_whole_multiset([plain("a", 100, size=90), retraction("r", 1)])
     assert [f.file_name for run in unit.runs for f in run.files] == ["a", "r"]
-    assert unit.drop_deletes
+    assert unit.output.drop_deletes
 
 
 def rows(*values):

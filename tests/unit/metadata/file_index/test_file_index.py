@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.metadata.file_index.bitmap_index import BLOCK_BYTES, BitmapIndexBuilder
+from tablestore_engine.metadata.file_index.bitmap_index import BitmapIndexBuilder
 from tablestore_engine.metadata.file_index.bitmap_lookup import BitmapLookup
 from tablestore_engine.metadata.file_index.bloom_filter import BloomFilterBuilder, bits_for, bloom_filter_finds
 from tablestore_engine.metadata.file_index.byte_source import BytesInMemory
 from tablestore_engine.metadata.file_index.container import IndexRange, read_heads, write_container
 from tablestore_engine.metadata.file_index.index_values import index_value
+from tablestore_engine.schema.table.indexed_columns import BITMAP_BLOCK_BYTES
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import parse_type
 
@@ -37,7 +38,7 @@ def column_of(kind, values):
     return pa.chunked_array([pa.array(values[:middle], arrow), pa.array(values[middle:], arrow)])
 
 
-def bitmap(kind, values, version=2, block_bytes=BLOCK_BYTES):
+def bitmap(kind, values, version=2, block_bytes=BITMAP_BLOCK_BYTES):
     builder = BitmapIndexBuilder(parse_type(kind), version, block_bytes)
     builder.add(column_of(kind, values))
     return builder.close()
@@ -100,7 +101,7 @@ def test_damaged_containers(data, message):
 # -- bitmap indexes
 
 
-@given(columns, st.sampled_from([1, 2]), st.sampled_from([40, BLOCK_BYTES]))
+@given(columns, st.sampled_from([1, 2]), st.sampled_from([40, BITMAP_BLOCK_BYTES]))
 def test_bitmaps_have_the_rows_of_every_value(column, version, block_bytes):
     kind, values = column
     index = lookup(bitmap(kind, values, version, block_bytes), kind)
@@ -133,7 +134,7 @@ def test_the_bytes_of_a_bitmap_index():
 
 def test_blocks_keep_their_size():
     index = bitmap("BIGINT", list(range(5_000)))
-    assert struct.unpack(">i", index[10:14]) == (math.ceil(5_000 / ((BLOCK_BYTES - 4) // 16)),)
+    assert struct.unpack(">i", index[10:14]) == (math.ceil(5_000 / ((BITMAP_BLOCK_BYTES - 4) // 16)),)
 
 
 def test_a_later_version():

@@ -9,6 +9,7 @@ from support.tables import DELETE, PUT, compact, identity, make_table, new_job, 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
+from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of
@@ -45,7 +46,7 @@ def move(table, sequences, level):
     """Merge the runs with these newest numbers, with their deletes."""
     bucket = table.scan().buckets[0]
     runs = tuple(r for r in sorted_runs(bucket.files) if r.files[0].max_sequence_number in sequences)
-    unit = CompactionUnit(runs, level, drop_deletes=False)
+    unit = CompactionUnit(runs, MergeOutput(level))
     run_and_commit(table.state, [task_of(bucket, unit, table.write_target(), table.schemas)], execute_here)
 
 
@@ -97,7 +98,7 @@ def test_a_late_row_that_moved_up_before_its_delete_is_dropped(tmp_path):
     now(table, [{"id": 1}], 100, [DELETE])
     move(table, {100}, 4)
     drops = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
-    assert drops[0].drop_deletes
+    assert drops[0].output.drop_deletes
     entries = execute_here(drops)
     late.commit()
     now(table, [{"id": 2, "c": 200}], 200)

@@ -78,7 +78,7 @@ def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
 
     assert tasks(0.9) == []
     (task,) = tasks(1.1)
-    assert (len(task.files), task.output_level) == (2, 5)
+    assert (len(task.files), task.output.level) == (2, 5)
 
 
 def test_full_merges_to_one_run_at_the_top(table):
@@ -123,7 +123,7 @@ def test_a_partial_compaction_keeps_deletes(table):
     write(table, rows([1, 2]), [DELETE, PUT])
     write(table, rows([3, 4]))
     (task,) = plan(table, full=False)
-    assert (len(task.files), task.drop_deletes) == (2, False)
+    assert (len(task.files), task.output.drop_deletes) == (2, False)
     compact(table, full=False)
     assert levels(table) == [2, 3]
     assert 1 not in by_key(table)

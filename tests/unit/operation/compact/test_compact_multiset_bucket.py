@@ -102,7 +102,7 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     with pytest.raises(NegativeCountError):
         read(table)
     plan = schedule(table.state, "full", NOW)
-    assert [group.drop_deletes for group in plan.groups] == [True]
+    assert [group.output.drop_deletes for group in plan.groups] == [True]
     add(table, (2, "y"), (2, "y"))
     assert run(table).outcome.state is PlanState.COMPLETED
     assert [is_retraction(e.file) for e in table.live_files()].count(True) == 1, "it waits for all files"

@@ -69,8 +69,8 @@ def test_random_changes_lead_from_one_state_to_the_next():
 
 def test_a_batch_costs_its_own_rows(monkeypatch):
     """However many rows are held."""
-    made, layer = [], held_rows._Layer
-    monkeypatch.setattr(held_rows, "_Layer", lambda *parts: made.append(len(parts[0])) or layer(*parts))
+    made, run = [], held_rows._Run
+    monkeypatch.setattr(held_rows, "_Run", lambda *parts: made.append(len(parts[0])) or run(*parts))
     held = Normalizer(SCHEMA)
     held.hold(batch([(number, 0) for number in range(10_000)]))
     for number in range(200):

@@ -24,7 +24,7 @@ GROUP = {"merge-engine": "partial-update", "fields.at.sequence-group": "v"}
 def folds(options, kind=INT, at=INT):
     columns = [("id", AtomicType("INT", False), None), ("at", at, None), ("v", kind, None)]
     schema = create_schema(columns, ["id"], [], options)
-    schema.core_options.refuse_unsupported(for_write=True)
+    schema.core_options.check_writable()
     return {fold.column: fold for fold in schema.merge_engine.folds}
 
 

@@ -78,6 +78,11 @@ def test_an_unknown_row_kind_has_the_same_message_without_spark():
     assert str(found) == f"Unknown row kind: x. y. {KINDS_HINT}"
 
 
+def test_a_statement_that_is_too_deep_for_spark():
+    error = translate(PySparkException("java.lang.StackOverflowError"))
+    assert (type(error), "nests" in str(error), "Split the statement" in str(error)) == (ExecutionError, True, True)
+
+
 def test_a_missing_table(monkeypatch):
     error = AnalysisException("The table or view `x` cannot be found.")
     monkeypatch.setattr(error, "getCondition", lambda: "TABLE_OR_VIEW_NOT_FOUND", raising=False)

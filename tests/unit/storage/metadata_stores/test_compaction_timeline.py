@@ -10,6 +10,7 @@ from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.compaction_plan import (
     Claim,
     CompactionPlan,
+    MergeOutput,
     Outcome,
     PlanGroup,
     PlannedFile,
@@ -20,7 +21,7 @@ from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.metadata_stores.compaction_timeline import TimelineStore
 from tablestore_engine.storage.paths import TablePaths
 
-GROUP = PlanGroup(b"\0\0\0\0", 0, 5, True, (PlannedFile("a", 0, 1),))
+GROUP = PlanGroup(b"\0\0\0\0", 0, MergeOutput(5, drop_deletes=True), (PlannedFile("a", 0, 1),))
 
 
 def plan(number):
