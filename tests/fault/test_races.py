@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from support.fault import racer
-from support.fault.racer import PROCESSES
+from support.fault.racer import PROCESSES, start
 from support.files import data_files, kept_paths, live_paths
 from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, make_table, read, write
@@ -21,19 +16,7 @@ from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
 
-RACER = racer.__file__
 COMMITS = 20
-
-
-def start(warehouse, role, number=0, count=COMMITS):
-    arguments = [sys.executable, RACER, str(warehouse), role, str(number), str(count)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-
-
-def result(process):
-    out, _ = process.communicate(timeout=300)
-    assert process.returncode == 0
-    return json.loads(out)
 
 
 @pytest.fixture
@@ -48,7 +31,7 @@ def expected_ids():
 
 def test_every_commit_of_every_process_counts(table, tmp_path):
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
-    assert sum(result(r)["commits"] for r in racers) == PROCESSES * COMMITS
+    assert sum(r.result()["commits"] for r in racers) == PROCESSES * COMMITS
     snapshots = table.snapshots()
     assert [s.id for s in snapshots] == list(range(1, PROCESSES * COMMITS + 1))
     assert len({s.uuid for s in snapshots}) == len(snapshots)
@@ -64,9 +47,9 @@ def test_with_concurrent_compactions(table, tmp_path):
     compactors = [start(tmp_path, "compact") for _ in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
     for one in racers:
-        result(one)
+        one.result()
     (tmp_path / "default.db" / "stop").touch()
-    compacted = sum(result(one)["commits"] for one in compactors)
+    compacted = sum(one.result()["commits"] for one in compactors)
     snapshots = table.snapshots()
     assert [s.id for s in snapshots] == list(range(1, PROCESSES * COMMITS + compacted + 1))
     assert [s.commit_kind for s in snapshots].count("COMPACT") == compacted > 0
@@ -86,7 +69,7 @@ def test_each_plan_is_carried_out_by_one(tmp_path):
         write(table, [{"p": p, "id": n, "v": v} for p in range(8) for n in range(50)])
     plans = [schedule(table.state, "full", now_millis(), lambda values, p=p: values == (p,)) for p in range(8)]
     takers = [start(tmp_path, "take", n) for n in range(PROCESSES)]
-    taken = [instant for one in takers for instant in result(one)["plans"]]
+    taken = [instant for one in takers for instant in one.result()["plans"]]
     assert sorted(taken) == [plan.instant for plan in plans]
     timeline = table.state.timeline.load()
     assert {one.state for one in timeline} == {PlanState.COMPLETED}
@@ -101,9 +84,9 @@ def test_with_concurrent_scheduled_compactions(table, tmp_path):
     compactors = [start(tmp_path, "schedule", n) for n in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
     for one in racers:
-        result(one)
+        one.result()
     (tmp_path / "default.db" / "stop").touch()
-    done = sorted(instant for one in compactors for instant in result(one)["plans"])
+    done = sorted(instant for one in compactors for instant in one.result()["plans"])
     made = [p.partition("/")[0] for s in table.snapshots() if (p := table.properties_of(s).get(PLAN_PROPERTY))]
     assert done == sorted(made)
     assert len(set(done)) == len(done) > 0, "no plan was committed twice"
@@ -117,9 +100,9 @@ def test_no_increment_is_lost(table, tmp_path):
     compactor = start(tmp_path, "compact")
     racers = [start(tmp_path, "increment", n, 10) for n in range(PROCESSES)]
     for one in racers:
-        result(one)
+        one.result()
     (tmp_path / "default.db" / "stop").touch()
-    result(compactor)
+    compactor.result()
     assert read(table) == [{"id": 1, "v": PROCESSES * 10}]
 
 
@@ -127,11 +110,9 @@ def test_kill_9_at_random_moments(table, tmp_path):
     """Whatever was acknowledged is there; what was not is there whole or not at all."""
     for _ in range(6):
         process = start(tmp_path, "endless")
-        first = process.stdout.readline()
+        assert process.received.poll(300)
         time.sleep(random.uniform(0, 0.5))
-        process.send_signal(signal.SIGKILL)
-        acknowledged = [int(line) for line in [first, *process.stdout.read().split()] if line]
-        process.wait(300)
+        acknowledged = process.kill()
         rows = read(table)
         assert len(rows) == 50
         (generation,) = {row["v"] for row in rows}
@@ -151,10 +132,10 @@ def test_concurrent_retractions_of_a_multiset_table(tmp_path):
     compactors = [start(tmp_path, "compact") for _ in range(2)]
     racers = [start(tmp_path, "churn", n, 10) for n in range(PROCESSES)]
     for one in racers:
-        result(one)
+        one.result()
     (tmp_path / "default.db" / "stop").touch()
     for compactor in compactors:
-        result(compactor)
+        compactor.result()
     expected = sorted(n * 1_000_000 + i for n in range(PROCESSES) for i in range(10))
     assert sorted(row["id"] for row in read(table)) == expected
     assert [s.id for s in table.snapshots()] == list(range(1, len(table.snapshots()) + 1))
@@ -169,7 +150,7 @@ def test_dynamic_buckets_have_each_key_once(tmp_path):
     options = {"bucket": "-1", "dynamic-bucket.target-row-num": "7", "commit.max-retries": "50"}
     table = keyed_table(tmp_path, options)
     racers = [start(tmp_path, "assign", n) for n in range(PROCESSES)]
-    results = [result(racer) for racer in racers]
+    results = [racer.result() for racer in racers]
     assert sum(one["retries"] for one in results) >= PROCESSES - 1, "of those that met, one was first"
     assert set(by_key(table)) == set(range((COMMITS - 1) * 5 + 8))
     check_invariants(table)

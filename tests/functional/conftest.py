@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 from dbt.artifacts.schemas import base as artifacts
 from dbt.flags import get_flags
 from dbt.parser import manifest as manifests
@@ -54,6 +55,12 @@ def quick_commands():
         # Walks through the stack and all modules, to name the module that asks.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt.adapters.base.impl"))
         yield
+
+
+@pytest.fixture(scope="class", autouse=True)
+def own_adapter():
+    """Forgets the adapter that a command of an earlier test left, which may have another warehouse."""
+    reset_adapters()
 
 
 @pytest.fixture(scope="session")

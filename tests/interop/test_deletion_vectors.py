@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from support.append_deletes import prepared_delete
 from support.deletion_vectors import delete_positions, with_options
 from support.interop.compare import assert_same
 from support.interop.ours import OurTable
@@ -41,8 +42,9 @@ def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
     # pypaimon does not know the wide form.
     for reader in ("datafusion",) if wide else READERS:
         assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
-    with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
-        table.write(_rows([1]))
+    if key or wide:
+        with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
+            table.write(_rows([1]))
 
 
 def test_they_read_ours(catalog, paimon, name):
@@ -77,6 +79,42 @@ def test_they_read_ours(catalog, paimon, name):
     put(range(50))
     table.table.roll_back(snapshot)
     state = kept
+    agree()
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket": "2", "bucket-key": "id"}], ids=["one bucket", "fixed buckets"])
+def test_they_read_ours_without_a_key(catalog, paimon, name, options):
+    """Deletes, updates, compactions and a rollback."""
+    table = OurTable.create(catalog, name, COLUMNS, options={**VECTORS, **options})
+    state, past = {}, []
+
+    def agree():
+        own = table.read()
+        assert own.sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+        for reader in EVERY_READER:
+            assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
+
+    def change(removed, put=()):
+        prepared_delete(table.table, removed, list(put))()
+        for one in removed:
+            state.pop(one, None)
+        state.update({one["id"]: one for one in put})
+        past.append((dict(state), table.table.latest_snapshot().id))
+        agree()
+
+    for start in (0, 3000):
+        table.write(_rows(range(start, start + 3000)))
+        state.update({one["id"]: one for one in _rows(range(start, start + 3000))})
+    for step in range(3):
+        change(range(step, 6000, 97))
+        change(range(step, 6000, 1301), _rows(range(step, 6000, 1301), "updated"))
+    change(range(3000))
+    table.compact(full=True)
+    assert not table.table.index_files()
+    agree()
+    change(range(5000, 5010))
+    state, snapshot = past[2]
+    table.table.roll_back(snapshot)
     agree()
 
 

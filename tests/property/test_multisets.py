@@ -97,7 +97,7 @@ def histories(draw):
     writing = st.tuples(st.sampled_from(["write", "around"]), st.lists(change, min_size=1, max_size=6))
     step = writing | st.sampled_from([("some", None), ("some", None), ("due", None), ("full", None)])
     table = {name: kind for name, (_, kind) in columns.items()}, partition, options
-    return table, draw(st.lists(step, min_size=1, max_size=10)), draw(st.randoms())
+    return table, draw(st.lists(step, min_size=1, max_size=10)), draw(st.randoms(use_true_random=True))
 
 
 def content(value):
@@ -168,7 +168,7 @@ def unique(prefix):
 
 def task_of_some(table, bucket, random):
     """Merges any files of a bucket."""
-    files = sorted(bucket.files, key=lambda f: f.file_name)
+    files = bucket.files  # as they were written: an order by names would differ when a history is played again
     chosen = tuple(random.sample(files, random.randint(1, len(files))))
     return CompactTask(
         table.write_target(),
@@ -270,7 +270,7 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, histories):
 @THOROUGH
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5),
-    st.randoms(),
+    st.randoms(use_true_random=True),
 )
 def test_missing_rows_are_found_and_may_still_come(batches, random):
     """Totals below zero are errors that name a row and change nothing; adding what is missing heals the table."""
@@ -308,7 +308,7 @@ EVENTS = st.tuples(st.sampled_from(["order", "cancel", "come", "go"]), st.sample
 
 
 @THOROUGH
-@given(st.lists(st.lists(EVENTS, min_size=1, max_size=4), min_size=1, max_size=6), st.randoms())
+@given(st.lists(st.lists(EVENTS, min_size=1, max_size=4), min_size=1, max_size=6), st.randoms(use_true_random=True))
 def test_the_changelog_of_a_left_join(batches, random):
     """What a left join takes back and adds, event by event, gives the join of what there is at last."""
     orders, customers = [], {}

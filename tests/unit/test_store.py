@@ -106,7 +106,11 @@ def test_a_table_that_is_there(store):
         ({"primary_key": ["id"], "partition_by": ["v"], "options": {"bucket": "2"}}, SchemaError, "must contain"),
         ({"options": {"bukcet": "2"}}, OptionError, "Did you mean 'bucket'"),
         ({"options": {"target-file-size": "big"}}, OptionError, "cannot be 'big'"),
-        ({"options": {"deletion-vectors.enabled": "true"}}, OptionError, "not supported"),
+        (
+            {"options": {"deletion-vectors.enabled": "true", "changelog-producer": "input"}},
+            OptionError,
+            "changelog-producer",
+        ),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""Deletion vectors: which rows of a data file other writers have deleted, or replaced in another file.
+"""Deletion vectors: which rows of a data file are deleted, or replaced in another file.
 
 Vocabulary: a *position* is the number of a row in its file, from 0; a *deletion vector* is the set of deleted positions
 of one file, as a Roaring bitmap in its portable serialization. An index file of type DELETION_VECTORS holds the vectors
@@ -64,3 +64,12 @@ def words_of(positions: Positions) -> tuple[Positions, Positions]:
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     bits = np.left_shift(np.uint64(1), (positions & ((1 << WORD_BITS) - 1)).astype(np.uint64))
     return numbers[starts], np.bitwise_or.reduceat(bits, starts).view(np.int64)
+
+
+def positions_of(numbers: Positions, bits: Positions) -> Positions:
+    """The positions that words hold; these are in any order, and none comes twice."""
+    order = np.argsort(numbers)
+    as_bytes = bits[order].astype("<i8").view(np.uint8).reshape(-1, 8)
+    rows, bit = np.nonzero(np.unpackbits(as_bytes, axis=1, bitorder="little"))
+    positions: Positions = (numbers[order][rows] << WORD_BITS) | bit
+    return positions

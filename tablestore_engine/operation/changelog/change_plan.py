@@ -227,8 +227,22 @@ def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
         for plan, found in ((before, old), (after, new))
     )
     if not before.schema.primary_keys:
-        return SignedFiles(became, was)
+        return SignedFiles(_unlike(became, old), _unlike(was, new))
     return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)))
+
+
+def _unlike(plan: ScanPlan, others: Mapping[BucketId, BucketScan]) -> ScanPlan:
+    """The files of buckets that another state does not have, or not with the same deletion vector."""
+    kept = []
+    for scan in plan.buckets:
+        other = others.get(scan.id)
+        names = {f.file_name for f in other.files} if other else set()
+        deletions = other.deletions if other else {}
+        same = {name for name in names if scan.deletions.get(name) == deletions.get(name)}
+        files = tuple(f for f in scan.files if f.file_name not in same)
+        if files:
+            kept.append(replace(scan, files=files))
+    return replace(plan, buckets=tuple(kept))
 
 
 def _content(scan: BucketScan | None) -> Any:

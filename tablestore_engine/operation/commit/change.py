@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
-from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, as_file
@@ -53,9 +53,9 @@ class Change:
     naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
-    is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
-    `consumed` are the changes of other tables that the rows come from: another commit that used some of them
-    conflicts. `changelog` makes the changelog of the commit, at each attempt anew.
+    is the change of the index of dynamic buckets and of deletion vectors. `merges_manifests`: the manifests become few,
+    however few there are. `consumed` are the changes of other tables that the rows come from: another commit that used
+    some of them conflicts. `changelog` makes the changelog of the commit, at each attempt anew.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
@@ -75,16 +75,24 @@ class Change:
     changelog: Changelog | None = None
 
     def clears(self, entry: IndexEntry) -> bool:
-        """Whether the change removes all keys of an index file: it overwrites or rescales its partition."""
+        """Whether the change removes all that an index file is about: the keys of a partition that it overwrites or
+        rescales, or the data files whose deleted rows it names."""
         if self.kind != "OVERWRITE":
             return False
-        chosen = self.replaces is not None and self.replaces(as_file(entry))
-        return self.restarts or chosen or entry.partition in self._left
+        if self.restarts or (self.replaces is not None and self.replaces(as_file(entry))):
+            return True
+        if entry.index_type == DELETION_VECTORS:
+            return all(one["f0"] in self._removed_names for one in entry.deletion_vectors or ())
+        return entry.partition in self._left
 
     @cached_property
     def _left(self) -> frozenset[bytes]:
         """Partitions that files are removed from."""
         return frozenset(e.partition for e in self.removed)
+
+    @cached_property
+    def _removed_names(self) -> frozenset[str]:
+        return frozenset(e.file.file_name for e in self.removed)
 
 
 @contextmanager

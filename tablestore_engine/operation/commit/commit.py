@@ -30,6 +30,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.bucket_index_commit import (
     IndexChange,
+    check_moved,
     check_vectors,
     next_index,
     restored_index,
@@ -264,6 +265,8 @@ class Committer:
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
         if change.index is not None and change.index.vectors:
             check_vectors(index_entries(self.manifests, latest), live, change.index)
+        if change.kind == "COMPACT" and change.removed and not self.schema.primary_keys:
+            check_moved(index_entries(self.manifests, latest), change.removed, change.index)
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)
             return entries_to_restore(live, change.restores, new_names)
@@ -285,6 +288,7 @@ class Committer:
             or change.replaces is not None
             or change.restores is not None
             or self.schema.primary_keys
+            or (change.index is not None and change.index.vectors)
             or any(e.file.level or e.total_buckets > 0 for e in change.added)
         )
 

@@ -5,12 +5,12 @@ Raises ConflictError when they do not; the caller may run its statement again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, changed_partitions
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, changed_partitions, vector_ranges
 from tablestore_engine.operation.commit.change import READ_SNAPSHOT, Change
 from tablestore_engine.operation.commit.conflicts import BucketId, NewFiles, dropped_deletes, newest_numbers
 from tablestore_engine.operation.files.index_files import index_entries
@@ -32,16 +32,40 @@ def _between(state: TableState, began: int, latest: Snapshot) -> Iterator[Snapsh
 def check_read(state: TableState, change: Change, latest: Snapshot) -> None:
     """Conflict when rows were added or removed under a row-level change since it read."""
     assert change.read_snapshot is not None
+    before = None
     for snapshot in _between(state, change.read_snapshot, latest):
+        before, earlier = snapshot, before
         if snapshot.commit_kind == "COMPACT":
             continue
+        if _marks_rows(state, snapshot, earlier, change.read_buckets):
+            raise _changed_rows(snapshot)
         for meta in state.manifests.read_list(snapshot.delta_manifest_list):
             for entry in state.manifests.read_manifest(meta.file_name):
                 if change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets:
-                    raise ConflictError(
-                        f"Snapshot {snapshot.id} changed rows that this statement had read.",
-                        hint="Run the statement again.",
-                    )
+                    raise _changed_rows(snapshot)
+
+
+def _changed_rows(snapshot: Snapshot) -> ConflictError:
+    return ConflictError(
+        f"Snapshot {snapshot.id} changed rows that this statement had read.", hint="Run the statement again."
+    )
+
+
+def _marks_rows(
+    state: TableState, snapshot: Snapshot, earlier: Snapshot | None, buckets: Collection[BucketId] | None
+) -> bool:
+    """Whether a commit on an append table deletes rows by deletion vectors, without a file that it adds or removes."""
+    if state.schema.primary_keys or not state.options.deletion_vectors or snapshot.id == 1:
+        return False
+    try:
+        earlier = earlier or state.snapshots.load(snapshot.id - 1)
+    except SnapshotNotFound:
+        return True  # it was the one that was read
+    if snapshot.index_manifest == earlier.index_manifest:
+        return False
+    was, became = (vector_ranges(index_entries(state.manifests, one)) for one in (earlier, snapshot))
+    chosen = was.keys() | became.keys() if buckets is None else buckets
+    return any(was.get(one) != became.get(one) for one in chosen)
 
 
 def check_merged(live: Sequence[ManifestEntry], change: Change) -> None:

@@ -16,6 +16,7 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStore
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.append_vectors import without_removed
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
@@ -143,6 +144,9 @@ def run_and_commit(
         entries = execute(tasks)
         if target.schema.reads_files_alone:
             index = vectors_after(tasks, entries)
+        else:
+            buckets = {(one.partition, one.bucket): one.deletions for one in tasks}
+            index = without_removed(target, buckets, entries)
     except TableStoreError:
         remove_files(target)
         if len(tasks) == 1:

@@ -184,7 +184,7 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
 
 
 def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
-    """Append tables: rewrite small files one after the other, in the order they were written."""
+    """Append tables: rewrite files one after the other, in the order they were written, without deleted rows."""
     target = task.target
     directory = target.paths.bucket_dir(task.partition_path, task.bucket)
     writer = _writer(task, task_name)
@@ -192,7 +192,8 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
         for file in task.files:
             stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
             columns = FileColumns(target.schema.field_names)
-            for batch in read_batches(target.io, stored, target.schema, columns):
+            deleted = positions_in(target.io, task.deletions, file.file_name)
+            for batch in read_batches(target.io, stored, target.schema, columns, deleted=deleted):
                 writer.write(pa.Table.from_batches([batch]))
         return _entries(task, list(task.files), writer.close())
     except BaseException:

@@ -19,6 +19,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_mu
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
+from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -124,8 +125,16 @@ def _keyed_unit(
     return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
 
 
+def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
+    """The share of a file's rows that are deleted; 1 where that is not known."""
+    deleted = deletions.get(file.file_name)
+    if deleted is None:
+        return 0.0
+    return 1.0 if deleted.count is None or not file.row_count else deleted.count / file.row_count
+
+
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
-    """Small files are rewritten together once there are enough of them."""
+    """Small files are rewritten together once there are enough of them, and files of which many rows are deleted."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
         if full:
@@ -146,6 +155,9 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
         chosen = list(bucket.files)
     else:
         chosen = pick_all_small(bucket.files, size, rows)
+    if bucket.deletions:
+        least = 0.0 if full else options.compaction_delete_ratio_threshold
+        chosen = [f for f in bucket.files if f in chosen or _deleted_ratio(f, bucket.deletions) > least]
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))

@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
-from tablestore_engine.operation.pages.page_lookup import find_positions, look_up
+from tablestore_engine.operation.pages.page_lookup import find_positions, look_up, rows_at
 from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -105,6 +105,28 @@ def read_rows_of_keys(
         for positions, batch in look_up(handle, file.path, values, positions_in, stored):
             kept = None if deleted is None else ~np.isin(positions, deleted)
             yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
+
+
+def rows_at_positions(
+    io: FileIO, file: StoredFile, current: TableSchema, columns: FileColumns, positions: Positions
+) -> Iterator[pa.RecordBatch]:
+    """The rows that `read_batches` would return at ascending positions.
+
+    Of a Parquet file with a page index, only pages are read that hold one. Raises what `read_batches` raises.
+    """
+    targets = _targets(file.schema, current, columns)
+    stored = sorted({one.source.name for one in targets if one.source})
+    if stored and format_of(file.path) == "parquet":
+        with read_errors(file.path), io.open_input(file.path) as handle:
+            for batch in rows_at(handle, file.path, positions, stored):
+                yield _shape(batch, targets, current.cast_rules)
+        return
+    begin = 0
+    for batch in read_batches(io, file, current, columns):
+        low, high = np.searchsorted(positions, [begin, begin + batch.num_rows])
+        if low < high:
+            yield batch.take(pa.array(positions[low:high] - begin))
+        begin += batch.num_rows
 
 
 def positions_of_keys(io: FileIO, file: StoredFile, current: TableSchema, keys: RowKeys) -> Positions:

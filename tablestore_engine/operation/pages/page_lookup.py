@@ -150,6 +150,18 @@ def _of_whole(
         yield positions, rows.select([column for column in columns if column in top]).take(pa.array(positions))
 
 
+def rows_at(handle: pa.NativeFile, path: str, positions: Longs, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Columns of the rows of a file at ascending positions."""
+    file = PagedParquet(handle, _index(path, handle))
+    ends = np.cumsum(file.index.group_rows)
+    begins = ends - file.index.group_rows
+    for part in np.array_split(positions, max(1, -(-len(positions) // _ROWS_AT_ONCE))):
+        cuts = np.searchsorted(part, ends)
+        groups = enumerate(zip([0, *cuts[:-1]], cuts, strict=True))
+        portion = [(group, part[low:high] - begins[group]) for group, (low, high) in groups if low < high]
+        yield from file.read(portion, columns).combine_chunks().to_batches()
+
+
 def _wanted(
     file: PagedParquet, sought: Mapping[str, pa.Array], positions_in: Callable[[pa.Table], Longs]
 ) -> Iterator[tuple[Longs, Portion, pa.Table]]:

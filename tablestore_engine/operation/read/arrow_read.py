@@ -13,8 +13,15 @@ from tablestore_engine.mergetree.merge.fold_records import reducer
 from tablestore_engine.mergetree.merge.merge_runs import SortColumn, merge_sorted
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches, read_rows_of_keys
+from tablestore_engine.operation.files.data_file_reader import (
+    FileColumns,
+    StoredFile,
+    read_batches,
+    read_rows_of_keys,
+    rows_at_positions,
+)
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.multiset_read import multiset_rows
@@ -79,3 +86,16 @@ def read_rows(
             alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
             for batch in table.filter(alive).select(list(names)).to_batches():
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
+
+
+def read_rows_at(
+    state: TableState, schema: TableSchema, stored: tuple[BucketScan, DataFileMeta], positions: Positions
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one file of an append table at ascending positions, deleted or not."""
+    bucket, file = stored
+    path = bucket.path_of(state.paths, file)
+    own = StoredFile(path, file.file_size, state.schemas.load(file.schema_id))
+    names = schema.field_names
+    out = output_schema(schema, names)
+    for batch in rows_at_positions(state.io, own, schema, FileColumns(names), positions):
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

@@ -48,7 +48,7 @@ ATTEMPTS = 10
 @dataclass(frozen=True)
 class Committed:
     """A commit: the table as it was when the change began, the snapshot, and the buckets (partition, number) that rows
-    were added to."""
+    were added to, or marked as deleted in."""
 
     state: TableState
     snapshot: Snapshot
@@ -117,7 +117,7 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     whole = replace(
         change,
         added=tuple(result.entries),
-        index=index_change(job, result),
+        index=index_change(job, result) or change.index,
         changelog=changelog,
         consumed=concerning(state.name, job.intent.consumed),
     )
@@ -132,9 +132,10 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     if changelog is None and result.changelog:
         remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite records no changes
     # The files of an overwrite are one run in each bucket, unless readers leave them out until they are merged.
-    added = result.entries if change.kind == "APPEND" or schema.reads_files_alone else []
+    marked = frozenset(change.index.vectors) if change.index is not None else frozenset()
+    added = result.entries if change.kind == "APPEND" or schema.reads_files_alone or marked else []
     stored = replace(state, evolving=False) if state.evolving else state
-    return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
+    return Committed(stored, snapshot, marked.union((e.partition, e.bucket) for e in added))
 
 
 def _remove_if_sent_before(state: TableState, job: WriteJob, result: WriteResult, snapshot: Snapshot) -> None:

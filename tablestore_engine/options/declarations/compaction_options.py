@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablestore_engine.options.option import Derived, Option
-from tablestore_engine.options.option_type import BOOLEAN, DURATION, INT, MEMORY
+from tablestore_engine.options.option_type import BOOLEAN, DURATION, FLOAT, INT, MEMORY
 
 _SECOND = 1000
 
@@ -107,6 +107,14 @@ class CompactionOptions:
         "Smallest number of small files at which a table without a key is compacted; none of them may be larger than "
         "the others together.",
         minimum=1,
+    )
+
+    compaction_delete_ratio_threshold = Option(
+        "compaction.delete-ratio-threshold",
+        FLOAT,
+        0.2,
+        "Share of deleted rows beyond which a file of a table without a key, whose deleted rows are kept in deletion "
+        "vectors, is compacted.",
     )
 
     # -- scheduled compactions

@@ -153,7 +153,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         boolean="compaction.force-up-level-0 compaction.skip-expired-partitions",
         int="compaction.file-num-limit compaction.offpeak-ratio compaction.offpeak.end.hour "
         "compaction.offpeak.start.hour",
-        float="compaction.delete-ratio-threshold compaction.small-file-ratio",
+        float="compaction.small-file-ratio",
         text="compaction.bucket-distribution-strategy",
     ),
     *_group(

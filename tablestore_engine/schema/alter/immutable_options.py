@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options import CoreOptions, find_option, spellings
+from tablestore_engine.options import CoreOptions, FileOptions, find_option, spellings
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
@@ -41,6 +41,8 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
                 hint="Use ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED, which rewrites the rows.",
             )
         return
+    if option.key == FileOptions.deletion_vectors.key and after and not schema.is_keyed:
+        return  # no row is deleted yet
     if before != after and option.key.startswith("log."):
         raise OptionError(
             f"Option '{key}' cannot be changed: the topic of a log is made with its table.",

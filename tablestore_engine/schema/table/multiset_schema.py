@@ -25,6 +25,11 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
             f"key and 'retractions' = 'refuse': {row}.",
             hint="Write +I and +U rows only, or set the option to 'auto'.",
         )
+    if schema.core_options.deletion_vectors:
+        raise RowKindError(
+            f"A retraction (-U or -D) cannot be written to this table, because it keeps deletion vectors: {row}.",
+            hint="DELETE and UPDATE change its rows.",
+        )
     bucket_columns = () if counted else (*schema.partition_keys, *schema.bucket_keys)
     reason = obstacle(schema.fields, bucket_columns, schema.core_options.rowkind_field)
     if schema.former_partitions:

@@ -19,17 +19,17 @@ def check_vectors_written(schema: TableSchema) -> None:
     for reason in _reasons(schema):
         raise OptionError(
             f"{_NAMED} {reason}.",
-            hint="Leave the option out, or create a table with a primary key and the merge engine 'deduplicate'.",
+            hint="Leave the option out, or create a table without a primary key, or with one and the merge engine "
+            "'deduplicate'.",
         )
 
 
 def _reasons(schema: TableSchema) -> Iterator[str]:
     options, engine = schema.core_options, schema.merge_engine
-    if not schema.primary_keys:
-        yield "for writing a table without a primary key"
-    if engine.rules.kept is not Kept.NEWEST:
+    keyed = bool(schema.primary_keys)
+    if engine.rules.is_multiset or (keyed and engine.rules.kept is not Kept.NEWEST):
         yield f"for writing with 'merge-engine' = '{engine.name}'"
-    if options.sequence_field:
+    if keyed and options.sequence_field:
         yield "for writing with 'sequence.field'"
     if schema.crosses_partitions:
         yield "for writing with a primary key that leaves a partition column out"
@@ -38,7 +38,7 @@ def _reasons(schema: TableSchema) -> Iterator[str]:
     if options.log_system != "none":
         yield f"for writing with 'log.system' = '{options.log_system}'"
     # Rows can be read when the write that made them has compacted them.
-    if options.write_only:
+    if keyed and options.write_only:
         yield "for writing with 'write-only' = 'true'"
     if options.compaction_schedule_enabled:
         yield "for writing with 'compaction.schedule.enabled' = 'true'"

@@ -17,12 +17,13 @@ from tablestore_engine.errors import (
     ExecutionError,
     SqlError,
 )
-from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.append_vectors import without_removed
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
+from tablestore_engine.operation.read.row_count import row_count
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
@@ -103,12 +104,14 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
     try:
         rows = _arranged(spark, job, read_plan(spark, table, plan), plan, order)
         result = write_arranged(job, rows)
-        _check_complete(plan, result)
+        _check_complete(table, plan, result)
+        removed = _removed(plan)
+        index = without_removed(job.target, {b.id: b.deletions for b in plan.buckets}, removed)
     except BaseException:
         remove_files(job.target)
         raise
-    compacted = replace(result, entries=_compacted(result))
-    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan))).snapshot
+    compacted = replace(result, entries=_compacted(result), index=list(index.written) if index else [])
+    return publish(table.state, job, compacted, Change("COMPACT", removed=removed, index=index)).snapshot
 
 
 def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder) -> DataFrame:
@@ -129,8 +132,8 @@ def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPl
     return frame.repartitionByRange(tasks, *by).sortWithinPartitions(*by)
 
 
-def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
-    rows = sum(multiset_row_count(f) for bucket in plan.buckets for f in bucket.files)
+def _check_complete(table: Table, plan: ScanPlan, result: WriteResult) -> None:
+    rows = row_count(table.state, plan).rows
     if result.rows_out != rows:
         raise ExecutionError(
             f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were discarded."

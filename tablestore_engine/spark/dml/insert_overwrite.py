@@ -69,7 +69,7 @@ def finish(
     """Publish the files of a write, if there are any. `rows` is the reported number of rows, by default of those
     given."""
     counted = result.rows_in if rows is None else rows
-    removes = change.removed or change.restarts or change.replaces is not None
+    removes = change.removed or change.restarts or change.replaces is not None or change.index is not None
     execute = partial(execute_tasks, lambda: spark)
     empty = not result.entries and not removes
     snapshot = None

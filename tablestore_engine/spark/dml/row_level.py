@@ -2,7 +2,8 @@
 
 A *changed row* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On an append
 table, `FILE_COLUMN` and `POSITION_COLUMN` identify the row that it replaces (null for a new one), on a multiset table
-`OLD_COLUMN` does (see `multiset_row_level`).
+`OLD_COLUMN` does (see `multiset_row_level`). Where removed rows of an append table are only marked as deleted, the rows
+of a DELETE have no columns of the table.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors, mark_deleted
+from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
@@ -22,6 +25,7 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, Wri
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
+from tablestore_engine.spark.dml.marked_rows import marked_rows
 from tablestore_engine.spark.dml.multiset_row_level import (
     OLD_COLUMN,
     as_records,
@@ -70,10 +74,14 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
         read, changed = _under_own_names(read, changed)
     if read.table.schema.primary_keys:
         return _upsert(spark, read, changed)
+    if not _puts(read, changed):
+        return _mark(spark, read, changed)
     changed = changed.persist()
     try:
         if OLD_COLUMN in changed.columns:
             return _retract(spark, read, changed)
+        if keeps_file_vectors(read.table.schema):
+            return _mark(spark, read, changed)
         return _rewrite_files(spark, read, changed)
     finally:
         changed.unpersist()
@@ -83,8 +91,8 @@ def _under_own_names(read: Read, changed: DataFrame) -> tuple[Read, DataFrame]:
     """A read through a view and its changed rows, under the names that the columns have in the table."""
     table, shown = read.table.under_own_names(), read.table.schema.field_names
     names = list(zip(shown, table.schema.field_names, strict=True))
-    columns = [F.col(quoted_name(name)).alias(own) for name, own in names]
-    for other in changed.columns[len(shown) :]:
+    columns = [F.col(quoted_name(name)).alias(own) for name, own in names if name in changed.columns]
+    for other in (one for one in changed.columns if one not in shown):
         column = F.col(other)
         if other == OLD_COLUMN:
             old = F.struct(*[column.getField(name).alias(own) for name, own in names])
@@ -136,6 +144,35 @@ def _retract(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcom
     frame = as_records(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)
+
+
+def _mark(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
+    rows = marked_rows(changed, read.plan)
+    if not rows.changed and read.intent.commits_nothing:
+        return WriteOutcome(None, 0)
+    if rows.repeated:
+        raise several_rows()
+    job = begin(read.table.state, read.intent, read.snapshot)
+    result = WriteResult()
+    if _puts(read, changed):
+        frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
+        put = Rows(frame, read.input_bytes, read.is_small)
+        result = write_files(spark, read.table, read.snapshot, job, put)
+    marked = mark_deleted(job.target, read.plan, rows.positions)
+    index = IndexChange(vectors=marked.vectors) if marked.vectors else None
+    result.index.extend(index.written if index else ())
+    change = Change(
+        "OVERWRITE" if index else "APPEND",
+        removed=tuple(entry for bucket in marked.emptied for entry in bucket.removals),
+        read_snapshot=read.snapshot_id,
+        index=index,
+    )
+    return finish(spark, read.table, job, result, change, rows.changed)
+
+
+def _puts(read: Read, changed: DataFrame) -> bool:
+    """Whether changed rows have the columns of the table, so that some may be put."""
+    return set(read.table.schema.field_names) <= set(changed.columns)
 
 
 def _rewrite_files(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:

@@ -1,4 +1,4 @@
-"""Rows of a table that are looked up by key, in this process, as a DataFrame.
+"""Rows of a table that are looked up by key or by position, in this process, as a DataFrame.
 
 Spark reads a column of a file whole, or whole pages of it; for some thousand keys out of many million rows it would
 read the table. Here only what may hold a key is read (`operation.read.arrow_read`). Keys and rows are held in memory,
@@ -14,12 +14,13 @@ from dataclasses import replace
 from functools import reduce
 from itertools import chain, pairwise, takewhile
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows, read_rows_at
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -29,7 +30,8 @@ from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, arrow_type_for_spark
+from tablestore_engine.spark.scan.deletion_vectors import name_in_uri
 from tablestore_engine.table import Table
 
 MOST_KEYS = 200_000
@@ -37,6 +39,12 @@ MOST_ROWS = 500_000
 MOST_BYTES = 256 << 20
 _SPLIT_BYTES = 16 << 20  # of files, in which the rows are looked up by several threads
 FEW_VALUES = 1_000  # that are looked for in every file one by one
+
+_POSITION_COLUMNS = pa.schema([(FILE_COLUMN, pa.string()), (POSITION_COLUMN, pa.int64())])
+_POSITION_FIELDS = {
+    FILE_COLUMN: DataField(0, FILE_COLUMN, AtomicType("STRING")),
+    POSITION_COLUMN: DataField(0, POSITION_COLUMN, AtomicType("BIGINT")),
+}
 
 
 def lookup_columns(pairs: Sequence[tuple[str, str]], schema: TableSchema) -> list[tuple[str, str]]:
@@ -100,6 +108,16 @@ def _few(source: DataFrame, columns: Sequence[str]) -> pa.Table | None:
         )
     found = collect_arrow(source.limit(MOST_KEYS + 1))
     return None if found.num_rows > MOST_KEYS else found
+
+
+def few_positions(rows: DataFrame) -> pa.Table | None:
+    """`FILE_COLUMN` and `POSITION_COLUMN` of rows; None when they are many. One job.
+
+    Raises:
+        TableStoreError: the rows cannot be computed.
+    """
+    found = _few(rows, [FILE_COLUMN, POSITION_COLUMN])
+    return None if found is None else found.rename_columns([FILE_COLUMN, POSITION_COLUMN])
 
 
 def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: TableSchema) -> RowKeys | None:
@@ -178,9 +196,32 @@ def _parts(plan: ScanPlan) -> list[ScanPlan]:
     return [replace(plan, buckets=plan.buckets[a:b]) for a, b in pairwise(ends)] or [plan]
 
 
+def rows_at(table: Table, plan: ScanPlan, positions: pa.Table) -> pa.Table | None:
+    """The rows of an append table's plan at some positions, which are not deleted, with the columns of these; None when
+    they are too many to hold."""
+    by_name = {name_in_uri(f.file_name): (b, f) for b in plan.buckets for f in b.files}
+    state = table.state.with_schema(plan.schema)
+    shape = pa.schema([*output_schema(plan.schema, plan.schema.field_names), *_POSITION_COLUMNS])
+    found: list[pa.RecordBatch] = []
+    size = 0
+    for uri in pc.unique(positions.column(FILE_COLUMN)):
+        own = positions.filter(pc.equal(positions.column(FILE_COLUMN), uri)).column(POSITION_COLUMN)
+        bucket, file = by_name[uri.as_py().rpartition("/")[2]]
+        numbers = np.sort(own.to_numpy())
+        begin = 0
+        for batch in read_rows_at(state, plan.schema, (bucket, file), numbers):
+            end = begin + batch.num_rows
+            columns = [*batch.columns, pa.repeat(uri, batch.num_rows), pa.array(numbers[begin:end])]
+            found.append(pa.RecordBatch.from_arrays(columns, schema=shape))
+            begin, size = end, size + batch.nbytes
+            if size > MOST_BYTES:
+                return None
+    return pa.Table.from_batches(found, shape)
+
+
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
-    """Rows of a table as they are read, or some columns of them."""
-    fields = [schema.field(name) for name in rows.column_names]
+    """Rows of a table as they are read, or some columns of them, maybe with their positions (`rows_at`)."""
+    fields = [_POSITION_FIELDS.get(name) or schema.field(name) for name in rows.column_names]
     return typed(frame_of_fields(spark, rows, fields), schema, fields)
 
 

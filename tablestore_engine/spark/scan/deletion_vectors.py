@@ -1,13 +1,14 @@
 """Scans without the rows that deletion vectors name, as SQL: no row crosses into Python.
 
-A *word* is 64 neighbouring rows of one file as the bits of a number. A few files are scanned one by one: the words of
-each are an array, in which the row's own is found by its number, as fast as any column is read. Of many files the words
-that are not zero are broadcast, and rows joined with them by file and number of the word.
+A row's word (see `deleted_words`) is found in an array, by its position and by the size of its file: this costs about
+as much as one more column. Where this cannot be, the words that are not zero are broadcast, and rows joined with them
+by file and number of the word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -17,9 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_of
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.spark.expressions.format_braces import formatted
+from tablestore_engine.spark.scan.deleted_words import SizedFiles
 
 # Hidden columns of the scan, and the columns of the words.
-_FILE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_at"
+_FILE, _SIZE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_size", "__tablestore_deleted_at"
 # More words are left to a shuffle, which has no bound.
 _BROADCAST_WORDS = 4_000_000
 # Characters that Java keeps in the path of a URI, apart from letters and digits; beyond ASCII it keeps all.
@@ -47,20 +49,27 @@ def without_deleted(
     return spark.sql(text, rows=rows, words=spark.createDataFrame(words))
 
 
-def without_positions(
-    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Positions, row_count: int
+def without_words(
+    spark: SparkSession, frame: DataFrame, columns: Sequence[str], files: SizedFiles, words: pa.Array, starts: pa.Array
 ) -> DataFrame:
-    """The same of a scan of one file, which has so many rows."""
-    numbers, bits = words_of(deleted)
-    words = np.zeros((row_count >> WORD_BITS) + 1, np.int64)
-    words[numbers] = bits
-    array = pa.ListArray.from_arrays(pa.array([0, len(words)], pa.int32()), pa.array(words))
-    rows = frame.selectExpr(*columns, f"_metadata.row_index AS {_AT}")
-    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[:-1])
-    word = f"get((SELECT words FROM {{words}}), cast(shiftright(r.{_AT}, {WORD_BITS}) AS int))"
+    """The same of a scan of files that are told by their sizes; `starts` says where in `words` those of each begin."""
+    hidden, word = [f"_metadata.row_index AS {_AT}"], f"shiftright(r.{_AT}, {WORD_BITS})"
+    frames: dict[str, Any] = {"words": spark.createDataFrame(_in_one_row(words))}
+    if len(files.files) > 1:
+        hidden.append(f"_metadata.file_size AS {_SIZE}")
+        word += f" + get((SELECT one FROM {{starts}}), cast(r.{_SIZE} % {files.prime}L AS int))"
+        frames["starts"] = spark.createDataFrame(_in_one_row(starts))
+    rows = frame.selectExpr(*columns, *hidden)
+    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[: -len(hidden)])
     bit = f"cast(r.{_AT} & {(1 << WORD_BITS) - 1}L AS int)"
-    text = f"SELECT {names} FROM {{rows}} r WHERE getbit({word}, {bit}) = 0"
-    return spark.sql(text, rows=rows, words=spark.createDataFrame(pa.table({"words": array})))
+    text = (
+        f"SELECT {names} FROM {{rows}} r WHERE getbit(get((SELECT one FROM {{words}}), cast({word} AS int)), {bit}) = 0"
+    )
+    return spark.sql(text, rows=rows, **frames)
+
+
+def _in_one_row(values: pa.Array) -> pa.Table:
+    return pa.table({"one": pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)})
 
 
 def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:

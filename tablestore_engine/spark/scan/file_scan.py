@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import CorruptDataError
-from tablestore_engine.metadata.bitmaps.roaring import Positions
+from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
@@ -29,7 +29,8 @@ from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
-from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_positions
+from tablestore_engine.spark.scan.deleted_words import all_words, sized_files
+from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.table import Table
 
@@ -43,7 +44,8 @@ _METADATA = {
 }
 
 _MANY_SCHEMAS = 8  # that differ in the columns read: up to so many of them, each has a scan of its own
-_SCANNED_APART = 16  # files with deleted rows, each of which costs a scan
+
+_WHOLE_SHARE = 4  # times the rows of whole files are those of the others, where one scan reads both
 
 BucketFile = tuple[BucketScan, DataFileMeta]
 
@@ -65,6 +67,14 @@ class _Read:
 
     sources: tuple[Source, ...]
     stored: tuple[DataField, ...]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file as it is stored: its local path, and its size in bytes."""
+
+    path: str
+    size: int
 
 
 class FileScans:
@@ -119,6 +129,7 @@ class FileScans:
         groups: dict[_Group, list[BucketFile]] = {}
         for bucket, file in files:
             groups.setdefault(self._group(bucket, file), []).append((bucket, file))
+        groups = _with_few_whole_files(groups)
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
         last += (SIZE_COLUMN,) if sizes else ()
@@ -161,18 +172,15 @@ class FileScans:
         sources = self._sources[schema_id, file_format == "parquet"]
         return _Read(sources, tuple(one.stored for one in sources if one.stored is not None))
 
-    def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
-        return self._table.io.local_path(bucket.path_of(self._table.paths, file))
-
-    def _checked(self, bucket: BucketScan, file: DataFileMeta) -> str:
-        """The path of a file that is there and has bytes: Spark finds no rows in an empty file, nor in a folder."""
+    def _checked(self, bucket: BucketScan, file: DataFileMeta) -> _Found:
+        """A file that is there and has bytes: Spark finds no rows in an empty file, nor in a folder."""
         path, io = bucket.path_of(self._table.paths, file), self._table.io
         size = io.size(path)
         if size == 0:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
         if size != file.file_size:
             io.open_input(path).close()  # a folder raises
-        return io.local_path(path)
+        return _Found(io.local_path(path), size)
 
     def _alike(self, schema_id: int, file_format: str) -> int:
         """The schema whose files are read like those of another one: the columns have the same sources."""
@@ -197,45 +205,67 @@ class FileScans:
         native = group.format == "parquet" or (
             group.format == "orc" and not (last or group.deletes or group.old_dates) and spark_reads_orc(stored)
         )
-        frame = self._stored(group, files, stored, native=native)
-        if native and all(one.sql is None for one in sources) and not last and not group.deletes:
-            return frame
         selected = [one.name for one in first]
         for field, one in zip(self.schema.fields, sources, strict=True):
             name = quoted_name(field.name)
             selected.append(name if one.sql is None else f"{one.sql} as {name}")
         selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
-        if not (group.deletes and native):
-            return frame.selectExpr(*selected)
-        if len(files) > _SCANNED_APART:
-            return without_deleted(self.spark, frame, selected, self._deleted(files))
-        found = zip(files, self._deleted(files), strict=True)
-        scans = (
-            without_positions(
-                self.spark, self._stored(group, [one], stored, native=True), selected, positions, one[1].row_count
-            )
-            for one, (_, positions) in found
-        )
+        if not native:
+            return self._arrow(files, stored).selectExpr(*selected)
+        found = [self._checked(bucket, file) for bucket, file in files]
+        if group.deletes:
+            return self._live(files, found, stored, selected)
+        frame = self._native(group.format, [one.path for one in found], stored)
+        return frame if all(one.sql is None for one in sources) and not last else frame.selectExpr(*selected)
+
+    def _live(
+        self, files: list[BucketFile], found: list[_Found], stored: tuple[DataField, ...], selected: list[str]
+    ) -> DataFrame:
+        """Columns of those rows of Parquet files that are not deleted."""
+        sizes, row_counts = [one.size for one in found], [file.row_count for _, file in files]
+        apart = sized_files(sizes, row_counts)
+        if apart is None:
+            frame = self._native("parquet", [one.path for one in found], stored)
+            names = (one.path.rsplit("/", 1)[-1] for one in found)
+            deleted = zip(names, self._deleted(files), strict=True)
+            return without_deleted(self.spark, frame, selected, deleted)
+        scans = []
+        for one in apart:
+            words = all_words(self._deleted([files[i] for i in one.files]), [row_counts[i] for i in one.files])
+            frame = self._native("parquet", [found[i].path for i in one.files], stored)
+            starts = one.starts(sizes, row_counts)
+            scans.append(without_words(self.spark, frame, selected, one, words, starts))
         return reduce(DataFrame.unionAll, scans)
 
-    def _stored(
-        self, group: _Group, files: list[BucketFile], fields: tuple[DataField, ...], *, native: bool
-    ) -> DataFrame:
-        """The files' columns as they were written, read by Spark itself (`native`) or by its Python workers."""
-        paths = [self._checked(bucket, file) for bucket, file in files]
-        if native:
-            reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
-            return reader.load([escaped_path(path) for path in paths])
+    def _native(self, file_format: str, paths: list[str], fields: tuple[DataField, ...]) -> DataFrame:
+        """The files' columns as they were written, read by Spark itself."""
+        reader = self.spark.read.schema(to_spark_schema(fields)).format(file_format)
+        return reader.load([escaped_path(path) for path in paths])
+
+    def _arrow(self, files: list[BucketFile], fields: tuple[DataField, ...]) -> DataFrame:
+        """The same, read by Spark's Python workers: without deleted rows."""
+        checked = ((self._checked(bucket, file), bucket, file) for bucket, file in files)
         arrow_files = [
-            ArrowFile(path, file.file_size, bucket.deletions.get(file.file_name))
-            for path, (bucket, file) in zip(paths, files, strict=True)
+            ArrowFile(one.path, file.file_size, bucket.deletions.get(file.file_name)) for one, bucket, file in checked
         ]
         return arrow_frame(self.spark, self._table.io, arrow_files, fields)
 
-    def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
-        vectors = [bucket.deletions[file.file_name] for bucket, file in files]
-        names = [self._path(bucket, file).rsplit("/", 1)[-1] for bucket, file in files]
-        return zip(names, read_positions_of(self._table.io, vectors), strict=True)
+    def _deleted(self, files: list[BucketFile]) -> Iterator[Positions]:
+        """The positions of the deleted rows of each file."""
+        vectors = [bucket.deletions.get(file.file_name) for bucket, file in files]
+        positions = read_positions_of(self._table.io, [one for one in vectors if one is not None])
+        return (NO_POSITIONS if one is None else next(positions) for one in vectors)
+
+
+def _with_few_whole_files(groups: dict[_Group, list[BucketFile]]) -> dict[_Group, list[BucketFile]]:
+    """Groups in which whole Parquet files are scanned with those that have deleted rows, where they are few: a scan
+    costs more than the look-up of their rows."""
+    for group in [one for one in groups if one.deletes and one.format == "parquet"]:
+        whole = replace(group, deletes=False)
+        rows, few = (sum(file.row_count for _, file in groups.get(one, ())) for one in (group, whole))
+        if few * _WHOLE_SHARE <= rows:
+            groups[group] += groups.pop(whole, [])
+    return groups
 
 
 def escaped_path(path: str) -> str:

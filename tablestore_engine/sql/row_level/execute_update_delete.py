@@ -63,7 +63,7 @@ def _found(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, str 
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
     with _refused(target, where):
-        return looked_up(target, where)
+        return (target, where) if target.marks else looked_up(target, where)
 
 
 def _removed_rows(target: RowLevelTarget, where: str | None) -> DataFrame:
@@ -112,7 +112,9 @@ def _changed(target: RowLevelTarget, changed: DataFrame) -> WriteOutcome:
 
 
 def _own_columns(target: RowLevelTarget) -> list[str]:
-    names = [*target.table.schema.field_names, *target.source_columns()]
+    """The columns of a row to remove; where it is only marked as deleted, those that say where it is."""
+    own = () if target.marks else target.table.schema.field_names
+    names = [*own, *target.source_columns()]
     return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 

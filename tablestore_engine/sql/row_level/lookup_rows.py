@@ -1,8 +1,9 @@
-"""The rows of a large keyed table that a condition holds for: they are found first, and then looked up by key.
+"""The rows of a large table that a condition holds for: they are found first, and then looked up, by key or position.
 
 Finding them takes a few columns: none of the table where the condition gives the keys (`key IN (SELECT …)`, constants),
 else those of the condition and of the key. Only then are the other columns read, of these rows alone. A condition that
-holds for too many rows, or names hidden columns, is left to the query that changes them.
+holds for too many rows, or names hidden columns, is left to the query that changes them. So are append tables without
+deletion vectors: their files are rewritten.
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ from tablestore_engine.operation.scan.key_lookup import pinned_keys
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, few_keys, few_keys_of, key_names, lookup_columns
+from tablestore_engine.spark.read.lookup_rows import (
+    MOST_KEYS,
+    few_keys,
+    few_keys_of,
+    few_positions,
+    key_names,
+    lookup_columns,
+)
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.sql.row_level.in_subqueries import is_true, memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.tokens.lexer import tokenize
@@ -30,12 +39,13 @@ def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTa
     Raises:
         TableStoreError: the condition cannot be evaluated.
     """
-    if where_sql is None or target.frames.explaining or target.hidden or not target.keyed or not is_large(target.plan):
+    known = target.keyed or target.marks
+    if where_sql is None or target.frames.explaining or target.hidden or not known or not is_large(target.plan):
         return target, where_sql
-    pinned = pinned_keys(target.predicate, target.table.schema)
+    pinned = None if target.marks else pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:
         return target.of_keys(pinned), where_sql
-    found = _of_subquery(target, where_sql) or _of_condition(target, where_sql)
+    found = (None if target.marks else _of_subquery(target, where_sql)) or _of_condition(target, where_sql)
     if found is None:
         return target, where_sql
     target.frames.settled(0)
@@ -96,6 +106,10 @@ def _is_wide(target: RowLevelTarget, where_sql: str) -> bool:
 
 def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
     schema = target.table.schema
+    if target.marks:
+        positions = few_positions(target.frames.run(f"SELECT {FILE_COLUMN}, {POSITION_COLUMN} FROM {rows_sql}"))
+        at = None if positions is None else target.at(positions)
+        return None if at is None or at.rows is None else at
     names = key_names(schema)
     if any(_is_inexact(schema.field(name).type) for name in names):
         return None

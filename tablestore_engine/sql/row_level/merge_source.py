@@ -1,8 +1,8 @@
 """The source of a MERGE, computed once, and what of the target its rows can change.
 
-If the target is large, the source is computed before the join: its keys exclude files of the target, and of a keyed one
-only the rows that it may change are read, as long as they are few (`lookup_rows`). A small source is held here; a
-larger one is kept by Spark.
+If the target is large, the source is computed before the join: its keys exclude files of the target, and of one with a
+key or deletion vectors only the rows that it may change are read, as long as they are few (`lookup_rows`). A small
+source is held here; a larger one is kept by Spark.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def read_once(
     target = merge.target((on,), others)
     pairs: Pairs = []
     whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
-    looks = bool(table.schema.primary_keys) and not (frames.explaining or hidden or whole)
+    looks = (target.keyed or target.marks) and not (frames.explaining or hidden or whole)
     if is_large(target.plan) and (looks or None not in others):
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
         pairs = comparable_columns(pairs, table.schema, frame)

@@ -1,9 +1,9 @@
 """The table that a DELETE, UPDATE or MERGE changes, read at one snapshot.
 
 On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On an
-append table the query also returns the file and position of each row it changes, and these files are rewritten. On a
-multiset table it returns the old rows, and they are retracted. In every case the commit conflicts when others changed
-the table since it was read, and the statement runs again on the new state.
+append table the query also returns the file and position of each row it changes, and these files are rewritten, or the
+rows marked as deleted. On a multiset table it returns the old rows, and they are retracted. In every case the commit
+conflicts when others changed the table since it was read, and the statement runs again on the new state.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -37,7 +38,7 @@ from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_t
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
-from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_of_keys
+from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
@@ -77,6 +78,11 @@ class RowLevelTarget:
         return not self.keyed and (
             self.table.schema.merge_engine.rules.is_multiset or any(is_retraction(f) for f in self.plan.files)
         )
+
+    @property
+    def marks(self) -> bool:
+        """Whether removed rows are marked in deletion vectors."""
+        return keeps_file_vectors(self.table.schema)
 
     @property
     def qualifiers(self) -> dict[tuple[str, str], str]:
@@ -128,13 +134,18 @@ class RowLevelTarget:
         rows = rows_of_keys(self.table, plan, keys)
         return self if rows is None else replace(self, plan=plan, rows=rows)
 
+    def at(self, positions: pa.Table) -> RowLevelTarget:
+        """The target with only the rows at some positions (`rows_at`), unless they are too many (`rows` None)."""
+        rows = rows_at(self.table, self.plan, positions)
+        return self if rows is None else replace(self, rows=rows)
+
     def and_rows_of(self, other: RowLevelTarget) -> RowLevelTarget:
         """The target with the rows that were looked up for it, and those of another one."""
         if self.rows is None or other.rows is None:
             raise AssertionError("rows were not looked up")
         schema = self.table.schema
-        columns = list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
-        common = RowKeys(self.rows.select(columns)).positions_in(other.rows)
+        columns = self.source_columns() if self.marks else [*schema.primary_keys, *schema.partition_keys]
+        common = RowKeys(self.rows.select(list(dict.fromkeys(columns)))).positions_in(other.rows)
         new = np.setdiff1d(np.arange(other.rows.num_rows), common)
         return replace(self, rows=pa.concat_tables([self.rows, other.rows.take(pa.array(new))]))
 

@@ -1,23 +1,24 @@
-"""A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
+"""Processes that commit to a table again and again. `start` forks one from a server that has imported what it needs.
 
 Roles: `insert` upserts rows of its own, `assign` the same rows as the others, `churn` adds rows to a table without a
 key and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears, `schedule` does so
-by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of
-JSON.
+by plans that it makes and takes, `take` carries out the plans that there are. `endless` sends the number of each of
+its commits; the others send what they did.
 """
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import os
 import random
-import sys
 import time
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.connection import Connection
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
+from support.repository import ROOT
 from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
@@ -34,14 +35,14 @@ def sequence():
     return (time.time_ns() // 1000) << 10 | random.getrandbits(10)
 
 
-def insert(table, number, count):
+def insert(table, number, count, send):
     for i in range(count):
         rows = [{"id": number * 1_000_000 + i * 10 + k, "v": number} for k in range(3)]
         write(table, [*rows, {"id": 7, "v": number * 1000 + i}], job=new_job(table, sequence=sequence()))
     return {"commits": count}
 
 
-def churn(table, number, count):
+def churn(table, number, count, send):
     for i in range(count):
         row = {"id": number * 1_000_000 + i, "v": number}
         table.write(arrow_rows(table.schema, [row, row]))
@@ -49,7 +50,7 @@ def churn(table, number, count):
     return {"commits": 2 * count}
 
 
-def increment(table, number, count):
+def increment(table, number, count, send):
     done = retries = 0
     while done < count:
         snapshot = table.latest_snapshot()
@@ -74,7 +75,7 @@ def until_stopped(table):
         time.sleep(0.01)
 
 
-def compact_until_stopped(table, number, count):
+def compact_until_stopped(table, number, count, send):
     done = lost = 0
     for _ in until_stopped(table):
         try:
@@ -84,7 +85,7 @@ def compact_until_stopped(table, number, count):
     return {"commits": done, "lost": lost}
 
 
-def schedule_until_stopped(table, number, count):
+def schedule_until_stopped(table, number, count, send):
     """Plans of its own and of others; an attempt that was overtaken is rolled back and reported as lost."""
     done, lost = [], 0
     for _ in until_stopped(table):
@@ -98,7 +99,7 @@ def schedule_until_stopped(table, number, count):
     return {"plans": done, "lost": lost}
 
 
-def take(table, number, count):
+def take(table, number, count, send):
     """All plans that nobody else takes."""
     done = []
     while (result := run_next(table.state, f"racer-{number}", now_millis)) is not None:
@@ -106,7 +107,7 @@ def take(table, number, count):
     return {"plans": done}
 
 
-def endless(table, number, count):
+def endless(table, number, count, send):
     """Upserts one growing generation after the other until it is killed; says when each is committed."""
     generation = 0
     while True:
@@ -117,7 +118,7 @@ def endless(table, number, count):
             job=new_job(table, sequence=sequence()),
             properties={"generation": str(generation)},
         )
-        print(generation, flush=True)
+        send(generation)
         if generation % 4 == 0:
             compact(table, full=generation % 8 == 0)
 
@@ -134,7 +135,7 @@ def meet(table, number):
         time.sleep(0.005)
 
 
-def assign(table, number, count):
+def assign(table, number, count, send):
     """Upserts the same new keys as the others, so that all of them look for a bucket for each key.
 
     They meet when each has begun its first write, so that all but one have to look again.
@@ -166,7 +167,62 @@ ROLES = {
     "endless": endless,
 }
 
-if __name__ == "__main__":
-    warehouse, role, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    loaded = Catalog(warehouse).load_table("default", "t")
-    print(json.dumps(ROLES[role](loaded, number, count)), flush=True)
+
+def race(warehouse, role, number, count, sending):
+    """What a process does."""
+    table = Catalog(warehouse).load_table("default", "t")
+    sending.send(ROLES[role](table, number, count, sending.send))
+
+
+@dataclass
+class Racer:
+    """A process, and what it sends."""
+
+    process: Any
+    received: Connection
+
+    def result(self):
+        """What it did, once it has ended."""
+        assert self.received.poll(300)
+        done = self.received.recv()
+        self.process.join(300)
+        assert self.process.exitcode == 0
+        return done
+
+    def kill(self):
+        """Kill it (SIGKILL). Returns what it sent until then."""
+        self.process.kill()
+        sent = []
+        try:
+            while True:
+                sent.append(self.received.recv())
+        except EOFError:
+            self.process.join(300)
+            return sent
+
+
+@cache
+def _processes():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    # Before Python 3.13 the server does not look where this process looks.
+    kept = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests"), *([kept] if kept else [])])
+    try:
+        first = context.Process(target=os.getpid)
+        first.start()
+        first.join()
+    finally:
+        os.environ.pop("PYTHONPATH")
+        if kept:
+            os.environ["PYTHONPATH"] = kept
+    return context
+
+
+def start(warehouse, role, number=0, count=20):
+    """A process in a role."""
+    receiving, sending = _processes().Pipe(duplex=False)
+    process = _processes().Process(target=race, args=(str(warehouse), role, number, count, sending))
+    process.start()
+    sending.close()
+    return Racer(process, receiving)

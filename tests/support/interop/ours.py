@@ -111,7 +111,7 @@ class OurTable:
         table = self.table
         stored = stored_buckets(table.state, table.latest_snapshot())
         tasks = plan_compaction(stored, table.write_target(), table.schemas, full=full)
-        if table.schema.reads_files_alone:
+        if table.schema.core_options.deletion_vectors:
             return run_and_commit(table.state, tasks, execute_here) if tasks else None
         entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
         if not entries:

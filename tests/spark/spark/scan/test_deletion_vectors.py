@@ -29,15 +29,15 @@ def table(store):
     return made
 
 
-@pytest.fixture(params=["apart", "together"])
-def scanned(request, monkeypatch):
-    """Whether files with deleted rows are scanned one by one, or rows are joined with the words of all."""
-    if request.param == "together":
-        monkeypatch.setattr("tablestore_engine.spark.scan.file_scan._SCANNED_APART", 0)
+@pytest.fixture(params=["found", "joined"])
+def words(request, monkeypatch):
+    """How the word of a row is found: in an array, or by a join."""
+    if request.param == "joined":
+        monkeypatch.setattr("tablestore_engine.spark.scan.deleted_words._MOST_WORDS", 0)
     return request.param
 
 
-def test_queries(store, table, scanned):
+def test_queries(store, table, words):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     assert len(own) == 200 - 13
     assert ids_of(store, "SELECT `a b` FROM t") == own
@@ -56,30 +56,25 @@ def test_columns_of_today(store, table):
     assert ids_of(store, "SELECT `a b` FROM t WHERE more IS NULL") == own
 
 
-def test_only_columns_of_the_query_are_read(store, table, scanned):
+def test_only_columns_of_the_query_are_read(store, table, words):
     plan = store.sql("SELECT sum(`a b`) FROM t")._jdf.queryExecution().executedPlan().toString()
-    assert ("LeftAnti" in plan) == (scanned == "together")
-    assert ("getbit" in plan) == (scanned == "apart")
+    assert ("LeftAnti" in plan) == (words == "joined")
+    assert ("getbit" in plan) == (words == "found")
     assert "v:" not in plan.split("ReadSchema")[1].split(">")[0]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_tables_of_other_writers_are_not_written(store, table):
+    table = with_options(store.catalog, table, {"deletion-vectors.bitmap64": "true"})
+    before = table.latest_snapshot()
+    for statement in (
         "INSERT INTO t VALUES ('p 0', 1, 'x')",
-        "INSERT OVERWRITE t SELECT * FROM t",
         "UPDATE t SET v = 'x' WHERE `a b` = 5",
         "DELETE FROM t WHERE `a b` = 5",
         "ALTER TABLE t COMPACT",
-        "CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'v')",
-        "CALL sys.schedule_compaction(table => 't', strategy => 'full')",
         "CALL sys.rollback(table => 't', version => '1')",
-    ],
-)
-def test_nothing_is_written(store, table, statement):
-    before = table.latest_snapshot()
-    with pytest.raises(OptionError, match=r"'deletion-vectors.enabled' = 'true' is not supported"):
-        store.sql(statement)
+    ):
+        with pytest.raises(OptionError, match=r"'deletion-vectors.bitmap64' = 'true' is not supported"):
+            store.sql(statement)
     assert table.latest_snapshot() == before
 
 

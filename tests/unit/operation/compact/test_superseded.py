@@ -255,7 +255,7 @@ def test_changes_are_those_of_the_rows(catalog):
 @pytest.mark.parametrize(
     ("options", "keys"),
     [
-        ({}, []),
+        ({"merge-engine": "tablestore-count"}, []),
         ({"merge-engine": "first-row"}, ["id"]),
         ({"merge-engine": "partial-update"}, ["id"]),
         ({"merge-engine": "aggregation"}, ["id"]),

@@ -1,0 +1,121 @@
+"""`python -m benchmarks.changelogs`: what it costs to write a changelog, and to read the changes of a commit.
+
+All figures are seconds of processor time of this process and its children: other work on the machine matters less.
+Spark is not used.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.measure import Report
+from tablestore_engine import TableStore
+from tablestore_engine.table import Table
+
+ORDERS, CUSTOMERS, CHANGED = 1_500_000, 150_000, 15_000
+DAYS = 2_400
+SNAPSHOTS, PER_SNAPSHOT = 100, 20_000
+UPSERTS = 10
+
+
+def processor_seconds(action: Callable[[], object]) -> float:
+    """The processor time that an action takes in this process and its children."""
+    before = _used()
+    action()
+    return _used() - before
+
+
+def _used() -> float:
+    this = psutil.Process()
+    found = 0.0
+    for process in (this, *this.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        found += times.user + times.system
+    return found
+
+
+def changes_of_one_snapshot(report: Report, work: Path) -> None:
+    """The changes of the last of many snapshots, without Spark, and a read of the files that it added."""
+    random = np.random.default_rng(1)
+    for what, key, options in (
+        ("a table without a key", [], {"write-only": "true"}),
+        ("changelog-producer lookup", ["id"], {"changelog-producer": "lookup"}),
+    ):
+        table = _table(work / "changes" / what.split()[-1], key, options)
+        before, old = 0, set[Path]()
+        for number in range(SNAPSHOTS):
+            rows = _rows(random.integers(0, ORDERS, PER_SNAPSHOT), random)
+            if number == SNAPSHOTS - 1:
+                newest = table.latest_snapshot()
+                assert newest is not None
+                before, old = newest.id, _files(table)
+            table.write(rows)
+        files = [str(path) for path in _files(table) - old if path.name.startswith("changelog-" if key else "data-")]
+        read = lambda table=table, before=before, key=key: table.changes(before, recorded=bool(key))  # noqa: E731
+        direct = lambda files=files: [pq.read_table(one) for one in files]  # noqa: E731
+        assert read().num_rows == sum(one.num_rows for one in direct())
+        mine, base = (processor_seconds(lambda one=one: [one() for _ in range(50)]) for one in (read, direct))
+        report.add(f"changes of the last of {SNAPSHOTS} snapshots ÷ reading its files: {what}", mine, base, 1.5)
+
+
+def _files(table: Table) -> set[Path]:
+    return set(Path(table.path).glob("bucket-*/*"))
+
+
+def producers(report: Report, work: Path) -> None:
+    """Upserts and compactions with a changelog, by those without."""
+    upserts, compactions = {}, {}
+    for producer in ("none", "lookup", "full-compaction"):
+        random = np.random.default_rng(2)
+        store = TableStore(work / producer)
+        table = _table(work / producer, ["id"], {"changelog-producer": producer})
+        table.write(_rows(np.arange(ORDERS), random))
+        batches = [_rows(random.integers(0, ORDERS, CHANGED), random) for _ in range(UPSERTS + 1)]
+        table.write(batches[0])
+        costs = [processor_seconds(lambda one=one, table=table: table.write(one)) for one in batches[1:]]
+        upserts[producer] = sum(costs)
+        compactions[producer] = processor_seconds(lambda store=store: store.execute("call sys.compact(table => 't')"))
+        report.note(f"{producer}: {UPSERTS} upserts of {CHANGED:,} rows {upserts[producer]:.2f} s")
+    report.add(f"{UPSERTS} upserts with producer lookup ÷ none", upserts["lookup"], upserts["none"], 2.0)
+    mine, base = compactions["full-compaction"], compactions["none"]
+    report.add("compaction with producer full-compaction ÷ none", mine, base, 1.3)
+
+
+def _table(warehouse: Path, key: list[str], options: dict[str, str]) -> Table:
+    store = TableStore(warehouse)
+    columns = {"id": "int", "customer": "int", "day": "int", "amount": "bigint", "note": "string"}
+    return store.create_table("t", columns, primary_key=key, options={"bucket": "2" if key else "-1", **options})
+
+
+def _rows(ids: np.ndarray, random: np.random.Generator) -> pa.Table:
+    count = len(ids)
+    columns = {
+        "id": pa.array(ids, pa.int32()),
+        "customer": pa.array(random.integers(0, CUSTOMERS, count), pa.int32()),
+        "day": pa.array(random.integers(0, DAYS, count), pa.int32()),
+        "amount": pa.array(random.integers(1, 10_000, count), pa.int64()),
+        "note": pa.array(random.integers(0, 1 << 40, count)).cast("string"),
+    }
+    return pa.table(columns)
+
+
+def main() -> None:
+    """Print the figures."""
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="tablestore-changelogs-") as work:
+        changes_of_one_snapshot(report, Path(work))
+        producers(report, Path(work))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""Deletion vectors of append tables: deletes, compactions and their conflicts, against a list of rows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.append_deletes import prepared_delete
+from support.tables import compact, make_table, read, reload, rows, write
+
+from tablestore_engine.errors import ConflictError, OptionError, RowKindError
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
+from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_changes
+from tablestore_engine.operation.compact.auto_compaction import run_and_commit
+from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.scheduled_run import execute_here
+from tablestore_engine.operation.expiration.orphan_files import find_orphans
+from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
+from tablestore_engine.operation.history.rollback import roll_back
+from tablestore_engine.operation.read.arrow_read import read_rows
+from tablestore_engine.schema.table.schema_changes import SetOption
+
+VECTORS = {"deletion-vectors.enabled": "true"}
+COLUMNS = {"id": "BIGINT", "p": "STRING", "v": "INT"}
+BUCKETED = {**VECTORS, "bucket": "2", "bucket-key": "id"}
+
+
+def append_table(catalog, options=None, **more):
+    return make_table(catalog, COLUMNS, options={**VECTORS, **(options or {})}, **more)
+
+
+def delete(table, chosen, added=()):
+    return prepared_delete(table, chosen, rows(added))()
+
+
+def ids(table, **kwargs):
+    return sorted(row["id"] for row in read(table, **kwargs))
+
+
+def vectors(table):
+    """The number of deleted rows of each file, by its name."""
+    found = [
+        (one["f0"], one["_CARDINALITY"])
+        for entry in table.index_files()
+        if entry.index_type == DELETION_VECTORS
+        for one in entry.deletion_vectors
+    ]
+    assert len(dict(found)) == len(found), "two vectors of one file"
+    assert dict(found).keys() <= {e.file.file_name for e in table.live_files()}
+    return dict(found)
+
+
+@pytest.mark.parametrize("options", [{}, BUCKETED], ids=["one bucket", "fixed buckets"])
+def test_deletes_add_up(catalog, options):
+    table = append_table(catalog, options)
+    write(table, rows(range(100)))
+    write(table, rows(range(100, 200)))
+    files = {e.file.file_name for e in table.live_files()}
+    delete(table, range(0, 200, 3))
+    delete(table, [1, 2, 150], added=[1000])
+    kept = sorted({*range(200), 1000} - {*range(0, 200, 3), 1, 2, 150})
+    assert ids(table) == kept
+    assert files < {e.file.file_name for e in table.live_files()}, "a file was rewritten"
+    assert table.statistics().row_count == len(kept)
+    assert sum(vectors(table).values()) == 201 - len(kept)
+    if options:
+        assert len(table.index_files()) == len({e.bucket_id for e in table.index_files()})
+
+
+def test_a_file_without_rows_is_removed(catalog):
+    table = append_table(catalog)
+    write(table, rows(range(10)))
+    write(table, rows(range(10, 20)))
+    delete(table, [3, 12])
+    delete(table, [i for i in range(10) if i != 3])
+    assert ids(table) == [10, 11, *range(13, 20)]
+    assert len(table.live_files()) == len(vectors(table)) == 1
+    delete(table, range(20))
+    assert (ids(table), table.live_files(), table.index_files()) == ([], [], [])
+
+
+def test_only_index_files_with_a_vector_that_changes_are_written(catalog):
+    table = append_table(catalog)
+    for start in (0, 10, 20):
+        write(table, rows(range(start, start + 10)))
+    delete(table, [1])
+    delete(table, [11, 21])
+    (first, second) = table.index_files()
+    delete(table, [12])
+    names = {e.file_name for e in table.index_files()}
+    assert first.file_name in names
+    assert second.file_name not in names
+    assert sorted(vectors(table).values()) == [1, 1, 2]
+
+
+def test_concurrent_deletes_of_one_file_conflict(catalog):
+    table = append_table(catalog)
+    write(table, rows(range(10)))
+    late = prepared_delete(table, [4])
+    delete(table, [3])
+    with pytest.raises(ConflictError):
+        late()
+    delete(table, [4])
+    assert ids(table) == [0, 1, 2, 5, 6, 7, 8, 9]
+    assert not find_orphans(table.state, 2**62)
+
+
+def test_a_row_level_change_sees_rows_that_were_only_marked(catalog):
+    """A statement that adds rows because of a row conflicts when others delete this row without a file that changes."""
+    table = append_table(catalog)
+    write(table, rows(range(10)))
+    write(table, rows(range(10, 20)))
+    late = prepared_delete(table, [15], added=rows([100]))
+    delete(table, [3])
+    with pytest.raises(ConflictError, match="had read"):
+        late()
+
+
+def test_a_compaction_and_a_delete_of_one_file_conflict(catalog):
+    table = append_table(catalog)
+    for start in (0, 10):
+        write(table, rows(range(start, start + 10)))
+    delete(table, [1])
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    late = prepared_delete(table, [2])
+    delete(table, [12])
+    with pytest.raises(ConflictError, match="meanwhile"):
+        run_and_commit(table.state, tasks, execute_here)
+    late = prepared_delete(table, [2])
+    assert compact(table)
+    assert vectors(table) == {}
+    with pytest.raises(ConflictError):
+        late()
+    assert ids(table) == [i for i in range(20) if i not in (1, 12)]
+
+
+def test_a_compaction_that_began_before_the_option_was_set_conflicts(catalog):
+    table = make_table(catalog, COLUMNS)
+    for start in (0, 10):
+        write(table, rows(range(start, start + 10)))
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    catalog.alter_table(*table.identifier, [SetOption("deletion-vectors.enabled", "true")])
+    now = reload(table)
+    delete(now, [1])
+    with pytest.raises(ConflictError, match="deleted meanwhile"):
+        run_and_commit(table.state, tasks, execute_here)
+    assert ids(now) == [0, *range(2, 20)]
+    with pytest.raises(OptionError, match="cannot be changed on a table that has data"):
+        catalog.alter_table(*table.identifier, [SetOption("deletion-vectors.enabled", "false")])
+
+
+def test_a_file_with_many_deleted_rows_is_due(catalog):
+    table = append_table(catalog, {"compaction.delete-ratio-threshold": "0.3"})
+    write(table, rows(range(10)))
+    delete(table, [1, 2, 3])
+    assert compact(table, full=False) is None
+    delete(table, [4])
+    assert compact(table, full=False).commit_kind == "COMPACT"
+    assert vectors(table) == {}
+    assert [e.file.row_count for e in table.live_files()] == [6]
+    delete(table, [5])
+    assert compact(table)
+    assert (vectors(table), ids(table)) == ({}, [0, 6, 7, 8, 9])
+
+
+def test_changes_read_only_files_that_differ(catalog):
+    table = append_table(catalog)
+    for start in (0, 10):
+        write(table, rows(range(start, start + 10)))
+    before = table.latest_snapshot()
+    delete(table, [3], added=[30])
+    plan = plan_changes(table.state, ChangeRange(before, table.latest_snapshot()))
+    assert sorted(f.row_count for f in plan.added.files) == [1, 10]
+    assert [f.row_count for f in plan.removed.files] == [10]
+    found = [(sign, one["id"]) for sign, part in ((1, plan.added), (-1, plan.removed)) for one in _rows_of(table, part)]
+    assert sorted(one for sign, one in found if (-sign, one) not in found) == [3, 30]
+
+
+def _rows_of(table, plan):
+    return [row for batch in read_rows(table.state, plan, ("id",)) for row in batch.to_pylist()]
+
+
+def test_past_snapshots_keep_their_vectors(catalog):
+    table = append_table(catalog)
+    write(table, rows(range(10)))
+    first = delete(table, [1])
+    delete(table, [2])
+    compact(table)
+    assert ids(table, snapshot=first) == [0, *range(2, 10)]
+    roll_back(table.state, first)
+    assert ids(table) == [0, *range(2, 10)]
+    assert list(vectors(table).values()) == [1]
+    expire_snapshots(table.state, 2**62, Retention(1, 1, 0, 100))
+    assert ids(table) == [0, *range(2, 10)]
+    assert not find_orphans(table.state, 2**62)
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"merge-engine": "tablestore-count"}, "merge-engine"),
+        ({"compaction.schedule.enabled": "true"}, "compaction.schedule.enabled"),
+        ({"deletion-vectors.bitmap64": "true"}, "bitmap64"),
+    ],
+)
+def test_a_table_with_other_options_is_refused(catalog, options, refused):
+    with pytest.raises(OptionError, match=refused):
+        append_table(catalog, options)
+
+
+def test_a_retraction_is_refused(catalog):
+    table = append_table(catalog)
+    with pytest.raises(RowKindError, match="deletion vectors"):
+        write(table, rows([1]), [3])
+
+
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("insert"), st.integers(1, 30)),
+        st.tuples(st.just("delete"), st.lists(st.integers(0, 120), max_size=25)),
+        st.tuples(st.just("update"), st.lists(st.integers(0, 120), max_size=10)),
+        st.tuples(st.just("compact"), st.booleans()),
+    ),
+    min_size=2,
+    max_size=7,
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(steps=_STEPS, bucketed=st.booleans(), partitioned=st.booleans())
+def test_any_history_gives_the_rows_of_a_list(tmp_path_factory, steps, bucketed, partitioned):
+    parts = {"partition_keys": ["p"]} if partitioned else {}
+    table = append_table(str(tmp_path_factory.mktemp("vectors")), BUCKETED if bucketed else {}, **parts)
+    kept, following = [], 0
+    for verb, given_ in steps:
+        if verb == "insert":
+            new = range(following, following + given_)
+            following += given_
+            write(table, [one for i in new for one in rows([i], p="ab"[i % 2])])
+            kept += new
+        elif verb == "compact":
+            compact(table, full=given_)
+            assert not (given_ and vectors(table))
+        else:
+            there = set(given_) & set(kept)
+            again = [following + i for i, _ in enumerate(sorted(there))] if verb == "update" else []
+            following += len(again)
+            if there:
+                delete(table, there, again)
+            kept = [i for i in kept if i not in there] + again
+        assert ids(table) == sorted(kept), verb
+        assert table.statistics().row_count == len(kept)
+        vectors(table)
