@@ -26,7 +26,7 @@ UPSERTS = 10
 
 
 def processor_seconds(action: Callable[[], object]) -> float:
-    """What an action costs this process and its children."""
+    """The processor time that an action takes in this process and its children."""
     before = _used()
     action()
     return _used() - before

@@ -155,16 +155,3 @@ def test_expired_manifests_are_missing_not_damaged(store):
     with pytest.raises(StorageError) as caught:
         store.read_manifest("manifest-lost-0")
     assert caught.value.missing
-
-
-def test_cache_stays_within_its_limit():
-    cache = manifest_store._RecordCache(100)
-    for number in range(50):
-        cache.put(str(number), [number] * 9)
-    assert cache.get("0") is None
-    assert cache.get("49") == (49,) * 9
-    assert cache._size <= 100
-    cache.put("huge", [0] * 99)
-    assert cache.get("huge") is None
-    cache.put("large", [0] * 70)
-    assert cache.get("large") is not None, "the one that a table is made of is read at every commit"
