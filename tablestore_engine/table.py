@@ -31,10 +31,10 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
-from tablestore_engine.storage.metadata_stores.tag_store import TagStore
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.tag_store import TagStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_history import TableHistory
 

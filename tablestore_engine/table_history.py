@@ -14,7 +14,7 @@ from tablestore_engine.operation.expiration.dead_tags import load_living
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.tags.tags import create_tag, delete_tag
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.metadata_stores.tag_store import is_number
+from tablestore_engine.storage.metadata_files.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 

@@ -13,13 +13,13 @@ from functools import cached_property
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.analyze_statistics_store import StatisticsStore
-from tablestore_engine.storage.metadata_stores.changelog_store import ChangelogStore
-from tablestore_engine.storage.metadata_stores.compaction_timeline import TimelineStore
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
-from tablestore_engine.storage.metadata_stores.tag_store import TagStore
+from tablestore_engine.storage.metadata_files.analyze_statistics_store import StatisticsStore
+from tablestore_engine.storage.metadata_files.changelog_store import ChangelogStore
+from tablestore_engine.storage.metadata_files.compaction_timeline import TimelineStore
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.tag_store import TagStore
 from tablestore_engine.storage.paths import TablePaths
 
 

@@ -36,7 +36,7 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, local_folder
 from tablestore_engine.table import Table
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from tablestore_engine.errors import CorruptMetadataError, NotAManagedTableError
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, is_hidden
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState

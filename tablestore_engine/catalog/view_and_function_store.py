@@ -18,7 +18,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import WarehousePaths, is_hidden
 
 _ENDING = ".json"

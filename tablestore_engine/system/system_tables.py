@@ -22,7 +22,7 @@ from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 from tablestore_engine.system.column_tables import AGGREGATION_FIELDS, TABLE_INDEXES, aggregation_fields, table_indexes
 from tablestore_engine.system.compactions_table import COMPACTIONS, compactions
 from tablestore_engine.table import Table

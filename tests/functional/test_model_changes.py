@@ -12,7 +12,7 @@ from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
 from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.consumed_positions import positions_of
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 ENRICHED = """
 {{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }}

@@ -15,7 +15,7 @@ from tablestore_engine.metadata.analyze_statistics import ColumnStatistics, Stat
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-from tablestore_engine.storage.metadata_stores.analyze_statistics_store import StatisticsStore
+from tablestore_engine.storage.metadata_files.analyze_statistics_store import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}

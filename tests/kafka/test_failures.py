@@ -17,7 +17,7 @@ from tablestore_engine.kafka.settings import settings_of
 from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 WRITER = os.path.join(os.path.dirname(__file__), "writer.py")
 STEPS = ("committed", "begun", "sent", "flushed", "published", "noted")

@@ -20,7 +20,7 @@ from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions
 from tablestore_engine.operation.tags.tag_expire import expire_tags
 from tablestore_engine.operation.tags.tags import replace_tag
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(0, 99), st.sampled_from([PUT, PUT, PUT, DELETE])),

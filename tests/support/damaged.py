@@ -17,8 +17,8 @@ from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.storage.metadata_stores import manifest_store
-from tablestore_engine.storage.metadata_stores.consumer_store import set_consumer
+from tablestore_engine.storage.metadata_files import manifest_store
+from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 
 DAMAGES = {
     "empty": lambda data: b"",

@@ -11,7 +11,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_ST
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 
 def path_of(table, entry):

@@ -25,7 +25,7 @@ from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_index import key_hashes
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
-from tablestore_engine.storage.metadata_stores.hash_index_file import read_hashes
+from tablestore_engine.storage.metadata_files.hash_index_file import read_hashes
 
 
 def check_invariants(table, known=None):

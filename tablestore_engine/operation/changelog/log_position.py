@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from tablestore_engine.errors import LogError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.table_state import TableState
 
 ALL_ROWS = "all rows"

@@ -55,8 +55,8 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 from tablestore_engine.table_state import TableState
 
 __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]

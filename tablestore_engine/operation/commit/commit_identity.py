@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from tablestore_engine.errors import CommitIdentityError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 _PROCESS = uuid.uuid4().hex
 _identifiers = itertools.count(1)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 PREFIX = "tablestore.consumed."
 STREAM_PREFIX = "tablestore.stream."

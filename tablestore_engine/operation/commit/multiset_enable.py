@@ -18,7 +18,7 @@ from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.schema.table.multiset_schema import with_retractions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.clock import now_millis
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 Publisher = Callable[[], TableSchema]
 

@@ -1,7 +1,7 @@
 """Replacing a table: the same name and history, other columns and rows, in one atomic step.
 
 The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
-(`storage.metadata_stores.schema_store`). A replacement that is killed in between therefore leaves the old table, and
+(`storage.metadata_files.schema_store`). A replacement that is killed in between therefore leaves the old table, and
 readers never see the schema without the rows.
 """
 
@@ -16,7 +16,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 
 def everything(entry: ManifestEntry) -> bool:

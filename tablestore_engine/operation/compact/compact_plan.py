@@ -23,7 +23,7 @@ from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 
 def universal_options(schema: TableSchema) -> UniversalOptions:

@@ -27,7 +27,7 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.indexed_columns import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, MapType
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 
 def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: SchemaStore) -> list[CompactTask]:

@@ -31,7 +31,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")

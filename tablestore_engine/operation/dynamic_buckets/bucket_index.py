@@ -28,14 +28,14 @@ from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.hash_index_file import (
+from tablestore_engine.storage.metadata_files.hash_index_file import (
     NO_HASHES,
     Hashes,
     contains,
     read_hashes,
     write_hashes,
 )
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 Buckets = np.ndarray[Any, np.dtype[np.int32]]
 

@@ -16,7 +16,7 @@ from tablestore_engine.operation.expiration.snapshot_expire import (
     refuse_unknown,
     remove_garbage,
 )
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 from tablestore_engine.table_state import TableState
 
 

@@ -23,7 +23,7 @@ from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 from tablestore_engine.storage.paths import changelog_id_of, is_row_folder
 from tablestore_engine.table_state import TableState
 

@@ -9,7 +9,7 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEnt
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 
 

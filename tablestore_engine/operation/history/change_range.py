@@ -15,7 +15,7 @@ from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserErro
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit
 from tablestore_engine.operation.expiration.dead_tags import load_living
-from tablestore_engine.storage.metadata_stores.tag_store import is_number
+from tablestore_engine.storage.metadata_files.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 Bound = int | str | datetime

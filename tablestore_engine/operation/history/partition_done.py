@@ -9,7 +9,7 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.success_file import mark_success
+from tablestore_engine.storage.metadata_files.success_file import mark_success
 from tablestore_engine.table_state import TableState
 
 

@@ -46,7 +46,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
 from tablestore_engine.schema.alter.edit_fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has

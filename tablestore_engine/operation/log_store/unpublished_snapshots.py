@@ -37,7 +37,7 @@ from tablestore_engine.operation.changelog.log_position import (
 )
 from tablestore_engine.operation.commit.change import LOG_SENT, UNTRACKED
 from tablestore_engine.operation.scan.plan_scan import plan_scan
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers, delete_consumer, set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import consumers, delete_consumer, set_consumer
 from tablestore_engine.table_state import TableState
 
 CONSUMER = "tablestore-log"

@@ -28,7 +28,7 @@ from tablestore_engine.operation.scan.partition_filter import PartitionChoice, P
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
 from tablestore_engine.table_state import TableState
 
 

@@ -34,8 +34,8 @@ from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
-from tablestore_engine.storage.metadata_stores.consumer_store import consumer_progress, set_consumer
-from tablestore_engine.storage.metadata_stores.snapshot_store import newest_until
+from tablestore_engine.storage.metadata_files.consumer_store import consumer_progress, set_consumer
+from tablestore_engine.storage.metadata_files.snapshot_store import newest_until
 from tablestore_engine.table_state import TableState
 
 _HINT = (

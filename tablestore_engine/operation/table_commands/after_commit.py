@@ -29,7 +29,7 @@ from tablestore_engine.operation.tags.automatic_tags import create_automatic_tag
 from tablestore_engine.operation.tags.tag_expire import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.metadata_stores.consumer_store import expire_consumers
+from tablestore_engine.storage.metadata_files.consumer_store import expire_consumers
 from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from tablestore_engine.operation.tags.tags import delete_tag
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers, delete_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import consumers, delete_consumer
 from tablestore_engine.table_state import TableState
 
 _EXPIRED_AT_ONCE = 1_000

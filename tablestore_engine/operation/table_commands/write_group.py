@@ -27,7 +27,7 @@ from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.storage.metadata_stores.consumer_store import delete_consumer, set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import delete_consumer, set_consumer
 from tablestore_engine.table_state import TableState
 
 _CONSUMER = "tablestore-unfinished"

@@ -15,7 +15,7 @@ from tablestore_engine.metadata.tag_lifetime import Lifetime, tag_of
 from tablestore_engine.operation.expiration.dead_tags import is_dead
 from tablestore_engine.operation.expiration.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis
-from tablestore_engine.storage.metadata_stores.success_file import mark_success
+from tablestore_engine.storage.metadata_files.success_file import mark_success
 from tablestore_engine.table_state import TableState
 
 

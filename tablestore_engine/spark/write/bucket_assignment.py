@@ -33,7 +33,7 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.hash_index_file import read_hashes
+from tablestore_engine.storage.metadata_files.hash_index_file import read_hashes
 
 BROADCAST_HASHES = 2_000_000
 _CHUNK = 1 << 20

@@ -22,7 +22,7 @@ from tablestore_engine.sql.statements.schema import (
     ShowSchemas,
 )
 from tablestore_engine.sql.tokens.patterns import matching
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import is_hidden
 
 _FILE = ".schema.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, pattern
 from tablestore_engine.sql.write_statements.statement_context import RowContext
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers, delete_consumer, set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import consumers, delete_consumer, set_consumer
 from tablestore_engine.table import Table
 
 

@@ -1,6 +1,6 @@
 """Writes that evolve the table: the schema that holds the columns of incoming rows, committed with them.
 
-The new schema counts once its snapshot is committed (`storage.metadata_stores.schema_store`), so the columns and the
+The new schema counts once its snapshot is committed (`storage.metadata_files.schema_store`), so the columns and the
 rows are one change.
 """
 

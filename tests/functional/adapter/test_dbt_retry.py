@@ -8,7 +8,7 @@ from dbt.tests.util import run_dbt, write_file
 from dbt.adapters.tablestore.connection import connection_manager
 from tablestore_engine.errors import CommitOutcomeUnknownError, StorageError
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 GOOD = "{{ config(materialized='table') }} select 1 as id"
 BAD = "{{ config(materialized='table') }} select nothing as id from {{ ref('good') }}"

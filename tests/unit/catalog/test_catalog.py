@@ -31,7 +31,7 @@ from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 SCHEMA = schema_of({"id": "INT"})
 
@@ -308,7 +308,7 @@ def test_columns_added_at_once_are_all_there(catalog, _):
 def test_a_schema_that_others_keep_changing(catalog, monkeypatch):
     catalog.create_table("default", "t", SCHEMA)
     monkeypatch.setattr(
-        "tablestore_engine.storage.metadata_stores.schema_store.SchemaStore.try_create", lambda self, schema: False
+        "tablestore_engine.storage.metadata_files.schema_store.SchemaStore.try_create", lambda self, schema: False
     )
     with pytest.raises(ConflictError):
         catalog.alter_table("default", "t", [AddColumn("c", parse_type("INT"))])

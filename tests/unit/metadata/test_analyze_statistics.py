@@ -18,7 +18,7 @@ from tablestore_engine.metadata.analyze_statistics import (
 )
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.analyze_statistics_store import StatisticsStore
+from tablestore_engine.storage.metadata_files.analyze_statistics_store import StatisticsStore
 from tablestore_engine.storage.paths import TablePaths
 
 FOUND = Statistics(

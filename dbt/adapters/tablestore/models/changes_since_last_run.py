@@ -21,7 +21,7 @@ from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, positions_of, with_news
 from tablestore_engine.schema.types.sql_literals import quoted_text
-from tablestore_engine.storage.metadata_stores.consumer_store import set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog

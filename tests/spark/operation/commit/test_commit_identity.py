@@ -6,7 +6,7 @@ import pytest
 from support.spark_rows import rows
 
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError, OptionError, StorageError
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 pytestmark = pytest.mark.spark
 

@@ -208,7 +208,7 @@ def test_one_that_dies_leaves_the_table_as_it_was(store, monkeypatch):
     def die(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tablestore_engine.storage.metadata_stores.snapshot_store.SnapshotStore.try_create", die)
+    monkeypatch.setattr("tablestore_engine.storage.metadata_files.snapshot_store.SnapshotStore.try_create", die)
     with pytest.raises(KeyboardInterrupt):
         store.execute("ALTER TABLE t CLUSTERED INTO 3 BUCKETS")
     monkeypatch.undo()

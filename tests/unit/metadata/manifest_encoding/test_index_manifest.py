@@ -16,7 +16,7 @@ from tablestore_engine.metadata.manifest_encoding.index_manifest import (
     hash_entries,
 )
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.hash_index_file import contains, read_hashes, write_hashes
+from tablestore_engine.storage.metadata_files.hash_index_file import contains, read_hashes, write_hashes
 
 ENTRY = IndexEntry(b"\0\0\0\0", 3, HASH, "index-1", 8, 2)
 

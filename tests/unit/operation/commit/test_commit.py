@@ -34,7 +34,7 @@ from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 
 @pytest.fixture

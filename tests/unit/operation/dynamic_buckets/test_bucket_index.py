@@ -14,7 +14,7 @@ from support.tables import DELETE, arrow_rows, by_key, compact, make_table, read
 
 from tablestore_engine.errors import OptionError, SchemaError, UserError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
-from tablestore_engine.storage.metadata_stores.hash_index_file import write_hashes
+from tablestore_engine.storage.metadata_files.hash_index_file import write_hashes
 
 
 @pytest.fixture

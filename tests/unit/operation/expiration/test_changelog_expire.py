@@ -19,7 +19,7 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.metadata_commands import purge
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.metadata_stores.consumer_store import delete_consumer, set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import delete_consumer, set_consumer
 
 OPTIONS = {
     "bucket": "1",

@@ -21,7 +21,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 
 def test_orphans(table):

@@ -22,7 +22,7 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 DAY, HOUR = 86_400_000, 3_600_000
 NOW = datetime(2024, 2, 1)

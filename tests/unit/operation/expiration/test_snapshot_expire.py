@@ -32,7 +32,7 @@ from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, end_of_expired
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from support.expiring import ALL_BUT_ONE, orphans
 from support.files import data_files
 from support.tables import by_key, keyed_table, write
 
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 
 @pytest.fixture

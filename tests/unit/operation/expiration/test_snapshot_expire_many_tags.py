@@ -14,7 +14,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 COLUMNS = {"id": "INT", "v": "INT"}
 OPTIONS = {"bucket": "1", "write-only": "true", "manifest.merge-min-count": "2"}

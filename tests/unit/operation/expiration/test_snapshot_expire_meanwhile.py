@@ -27,7 +27,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 
 class Dying(LocalFileIO):

@@ -33,7 +33,7 @@ from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 

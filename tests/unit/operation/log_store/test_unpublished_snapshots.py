@@ -15,7 +15,7 @@ from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 

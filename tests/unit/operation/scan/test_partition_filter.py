@@ -12,7 +12,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_ST
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 NULL = None
 

@@ -19,7 +19,7 @@ from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamP
 from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 NEWEST = Retention(1, 1, 0, 100)
 DELETE = 3

@@ -12,7 +12,7 @@ from support.tables import arrow_rows, by_key, keyed_table, partitioned_table, r
 
 from tablestore_engine.operation.table_commands import after_commit
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers, set_consumer
+from tablestore_engine.storage.metadata_files.consumer_store import consumers, set_consumer
 
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})
 FEW = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}

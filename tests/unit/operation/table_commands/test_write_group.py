@@ -30,7 +30,7 @@ from tablestore_engine.operation.table_commands.write_group import (
 from tablestore_engine.operation.transaction.transaction import publish, publish_change
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.storage.metadata_stores.consumer_store import consumers
+from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 SOURCE = "shop.orders"
 FIRST, NEXT = Position(3, "three"), Position(5, "five")

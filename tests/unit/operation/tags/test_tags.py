@@ -24,7 +24,7 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.tags.tag_expire import expire_tags
 from tablestore_engine.operation.tags.tags import replace_tag
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 DAY = 86_400_000

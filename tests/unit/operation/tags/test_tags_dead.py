@@ -18,7 +18,7 @@ from tablestore_engine.operation.expiration.dead_tags import is_dead
 from tablestore_engine.operation.table_commands import after_commit
 from tablestore_engine.operation.tags.tag_expire import expire_tags
 from tablestore_engine.operation.tags.tags import replace_tag
-from tablestore_engine.storage.metadata_stores import manifest_store
+from tablestore_engine.storage.metadata_files import manifest_store
 
 OPTIONS = {"bucket": "1", "write-only": "true"}
 AGES = 2**60

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, snapshot_id_of
 
 # A hint that is older than this many snapshots is worth a listing.

@@ -18,7 +18,7 @@ from tablestore_engine.metadata.compaction_plan import (
     instant_of,
 )
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.compaction_timeline import TimelineStore
+from tablestore_engine.storage.metadata_files.compaction_timeline import TimelineStore
 from tablestore_engine.storage.paths import TablePaths
 
 GROUP = PlanGroup(b"\0\0\0\0", 0, MergeOutput(5, drop_deletes=True), (PlannedFile("a", 0, 1),))

@@ -10,7 +10,7 @@ from tablestore_engine.errors import CorruptMetadataError, UnsupportedTypeError
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.schema_store import SchemaStore
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 SCHEMA = create_schema([("id", parse_type("INT"), None)], ["id"])
 

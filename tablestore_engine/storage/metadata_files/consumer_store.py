@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, check_name
 
 _POSITION = "position"

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from tablestore_engine.metadata.analyze_statistics import Statistics
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths
 
 

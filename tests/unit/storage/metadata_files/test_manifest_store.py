@@ -13,8 +13,8 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_ST
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores import manifest_store
-from tablestore_engine.storage.metadata_stores.manifest_store import ManifestStore
+from tablestore_engine.storage.metadata_files import manifest_store
+from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
 
 TYPES = [parse_type("DATE"), parse_type("STRING")]
 

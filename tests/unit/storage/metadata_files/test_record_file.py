@@ -8,7 +8,7 @@ import pytest
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 
 
 def number_in(text):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, changelog_id_of
 
 

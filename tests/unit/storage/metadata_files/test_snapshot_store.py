@@ -11,7 +11,7 @@ import pytest
 from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_stores.snapshot_store import SnapshotStore
+from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 FIRST = Snapshot(1, 0, "b", 1, "d", 1, "user", 1, "APPEND", 1000, 0, 0)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, schema_id_of
 
 

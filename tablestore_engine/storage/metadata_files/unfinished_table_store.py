@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tablestore_engine.errors import StorageError, TableStoreError
 from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import WarehousePaths
 
 _log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag_lifetime import Lifetime, lifetime_of
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.metadata_stores.record_file import read_record
+from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, check_name
 
 
