@@ -185,11 +185,13 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
 def _with_joined(
     tables: dict[Relation, TableReference | None], structure: Structure, tokens: list[Token]
 ) -> dict[Relation, TableReference | None]:
+    joined = joined_with(structure, tokens)
+    columns = named_columns(structure, tokens) if joined else None
     found = dict(tables)
-    for table, ones in joined_with(structure, tokens).items():
+    for table, ones in joined.items():
         known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
         if (reference := tables[table]) is not None and known:
-            found[table] = replace(reference, joined=known, columns=named_columns(structure, tokens))
+            found[table] = replace(reference, joined=known, columns=columns)
     return found
 
 
