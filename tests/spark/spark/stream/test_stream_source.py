@@ -69,6 +69,14 @@ def test_the_format_needs_only_a_folder(store, tmp_path):
         plain.option("scan.snapshot-ids", 1).load(folder)
 
 
+def test_a_format_that_spark_does_not_find_is_registered(store, monkeypatch):
+    """Spark's own search fails where its Python is another one, or where any package called `pyspark_…` does."""
+    store.execute("CREATE TABLE t (id INT, c CHAR(2))")
+    monkeypatch.setattr("tablestore_engine.spark.stream.stream_source.FORMAT", "unfound")
+    assert store.read_stream("t").columns == ["_row_kind", "id", "c"]
+    assert store.read_stream("t", options={"scan.mode": "latest"}).isStreaming
+
+
 def test_aggregates_limits_and_consumers(store, tmp_path):
     store.execute("CREATE TABLE events (id INT)")
     for number in range(2):

@@ -17,6 +17,7 @@ from tablestore_engine.spark.stream.stream_source import TableStream, table_at
         ("", "not given a folder"),
         ("w/d.db/orders", "relative path"),
         ("/w/orders", "not the folder of a table"),
+        ("/w/.db/orders", "not the folder of a table"),
         ("s3://b/w/d.db/orders", "not a local folder"),
     ],
 )
