@@ -159,7 +159,11 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[
     state, held = table.state.with_schema(plan.schema), _Held()
 
     def read(part: ScanPlan) -> list[pa.RecordBatch]:
-        return list(takewhile(held.takes, read_rows(state, part, names, keys)))
+        try:
+            return list(takewhile(held.takes, read_rows(state, part, names, keys)))
+        except BaseException:
+            held.too_many = True  # the others need not go on
+            raise
 
     parts = _parts(plan)
     if len(parts) == 1:
