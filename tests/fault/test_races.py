@@ -6,7 +6,7 @@ import random
 import time
 
 import pytest
-from support.fault.racer import PROCESSES, start
+from support.fault.racer import COMMITS, PROCESSES, start
 from support.files import data_files, kept_paths, live_paths
 from support.invariants import check_invariants
 from support.tables import by_key, compact, keyed_table, make_table, read, write
@@ -15,8 +15,6 @@ from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
-
-COMMITS = 20
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.storage.clock import now_millis
 
 PROCESSES = 4  # that race in a test
+COMMITS = 20  # of each, unless the test says otherwise
 
 
 def sequence():
@@ -219,7 +220,7 @@ def _processes():
     return context
 
 
-def start(warehouse, role, number=0, count=20):
+def start(warehouse, role, number=0, count=COMMITS):
     """A process in a role."""
     receiving, sending = _processes().Pipe(duplex=False)
     process = _processes().Process(target=race, args=(str(warehouse), role, number, count, sending))
