@@ -33,9 +33,10 @@ from tablestore_engine.operation.stream.pieces import Piece, packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import StreamPlanner
+from tablestore_engine.operation.write.align_columns import filled_column
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.char_text import typed_schema
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
@@ -59,13 +60,12 @@ def read_stream(spark: SparkSession, table: Table, options: Mapping[str, str]) -
     # Spark looks for formats in the active session of the thread, which is from now on the given one.
     spark.createDataFrame([(0,)], "x int")
     try:
-        loaded = _loaded(spark, table, options)
+        return _loaded(spark, table, options)
     except Exception as error:  # py4j's, Spark Connect's or PySpark's own
         if _NOT_FOUND not in str(error):
             raise
         spark.dataSource.register(TableStream)
-        loaded = _loaded(spark, table, options)
-    return typed(loaded, table.schema)
+        return _loaded(spark, table, options)
 
 
 def _loaded(spark: SparkSession, table: Table, options: Mapping[str, str]) -> DataFrame:
@@ -122,7 +122,7 @@ class TableStream(DataSource):
 
     def schema(self) -> T.StructType:
         """The row kind, and the table's columns."""
-        columns = to_spark_schema(self._table.schema.fields)
+        columns = typed_schema(self._table.schema.fields)
         return T.StructType([T.StructField(ROW_KIND, T.StringType()), *columns.fields])
 
     def streamReader(self, schema: T.StructType) -> TableStreamReader:  # noqa: N802 - Spark's name
@@ -205,9 +205,8 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         schema = _arrow_schema(state.schema)
         for piece in partition.pieces:
             for rows in rows_of(state, piece):
-                columns = [
-                    column.cast(field.type, safe=False) for column, field in zip(rows.columns, schema, strict=True)
-                ]
+                given = [rows.column(0), *_filled(rows, state.schema)]
+                columns = [column.cast(kind, safe=False) for column, kind in zip(given, schema.types, strict=True)]
                 yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -218,6 +217,13 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         if self._options.consumer is not None and position != self._kept:
             self._planner.keep(self._options.consumer, position)
             self._kept = position
+
+
+def _filled(rows: pa.Table, schema: TableSchema) -> Iterator[pa.ChunkedArray]:
+    """The columns of the table, with the full length of CHAR."""
+    as_stored = {*schema.primary_keys, *schema.partition_keys}
+    for column, field in zip(rows.columns[1:], schema.fields, strict=True):
+        yield column if field.name in as_stored else filled_column(column, field.type)
 
 
 def _arrow_schema(schema: TableSchema) -> pa.Schema:
