@@ -142,10 +142,11 @@ def run_and_commit(
     target = tasks[0].target
     index = None
     try:
-        entries = execute(tasks)
         if target.schema.reads_files_alone:
+            entries = execute(tasks)
             index = vectors_after(tasks, entries)
         else:
+            entries = execute([one.with_own_deletions() for one in tasks])
             buckets = {bucket_id: some[0].deletions for bucket_id, some in _buckets_of(tasks).items()}
             index = without_removed(target, buckets, entries)
     except TableStoreError:

@@ -197,7 +197,14 @@ def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
     assert sorted(f.file_name for one in tasks for f in one.files) == sorted(f.file_name for f in table.scan().files)
     assert len(tasks) > 1
     assert min(sum(f.file_size for f in one.files) for one in tasks) >= 4 * 1024
-    assert run_and_commit(table.state, tasks, execute_here)
+    travelled = []
+
+    def execute(chosen):
+        travelled.extend(name for one in chosen for name in one.deletions)
+        return execute_here(chosen)
+
+    assert run_and_commit(table.state, tasks, execute)
+    assert len(travelled) == 12, "a task takes the vectors of its own files along"
     assert (vectors(table), ids(table)) == ({}, [i for i in range(120) if i % 10 >= 5])
 
 
