@@ -64,13 +64,14 @@ def test_rows_are_marked(store, monkeypatch, large):
         new_files=3,
     )
     assert dict(store.sql("SELECT `a b`, v FROM t").collect()) == table.rows
-    table.does(
-        "MERGE INTO t USING (SELECT 21 AS id, 's' AS v) s ON t.`a b` = s.id WHEN MATCHED THEN UPDATE SET v = s.v "
-        "WHEN NOT MATCHED BY SOURCE AND t.`a b` = 500 THEN DELETE",  # of a file that the bounds of the source skip
-        removed=[500],
-        put={21: "s"},
-        new_files=1,
-    )
+    if large:
+        table.does(
+            "MERGE INTO t USING (SELECT 21 AS id, 's' AS v) s ON t.`a b` = s.id WHEN MATCHED THEN UPDATE SET v = s.v "
+            "WHEN NOT MATCHED BY SOURCE AND t.`a b` = 500 THEN DELETE",  # of a file that the bounds of the source skip
+            removed=[500],
+            put={21: "s"},
+            new_files=1,
+        )
     with pytest.raises(SqlError, match=r"more than once|several"):
         store.execute(
             "MERGE INTO t USING (SELECT 21 AS id FROM range(2)) s ON t.`a b` = s.id"
