@@ -1,6 +1,6 @@
 """Random MERGE, UPDATE and DELETE statements against Spark's answer by joins, on tables whose rows are looked up.
 
-What a statement should change is computed by one query of Spark over plain rows, and applied to a dictionary.
+One query of Spark over plain rows computes the changes of a statement, and a dictionary takes them.
 """
 
 from __future__ import annotations
