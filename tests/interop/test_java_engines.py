@@ -1,6 +1,6 @@
 """Tables of random merge engines, functions and orders, in which Java Paimon and this engine write and compact in turn.
 
-What both make of a record that comes late depends on which records were merged before. Of the same files, however, both
+The fold of a record that comes late depends on which records were merged before. Of the same files, however, both
 must find the same rows: that is checked after each step. `TABLESTORE_INTEROP_SEEDS=100-200` plays others than the few
 that always run.
 """

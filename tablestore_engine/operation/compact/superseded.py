@@ -2,7 +2,7 @@
 
 The keys of a file at level 0 are looked up when it is merged: in files above level 0 which are not merged with it, the
 row of such a key is deleted from then on. So of each key at most one row above level 0 is not deleted, and readers take
-these files one by one. What comes later wins: files at level 0 are always newer than those above.
+these files one by one. Later rows win: files at level 0 are always newer than those above.
 """
 
 from __future__ import annotations

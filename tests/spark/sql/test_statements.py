@@ -5,14 +5,14 @@ refused with a message, and the tables that we find are those that Spark's plan 
 from __future__ import annotations
 
 import pytest
+from support.spark_parser import SparkParser, SparkPlan
+from support.statement_table import StatementCase, statement_cases, tables_of
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import PassThrough, Query, QueryInside, Statement
-from tests.support.spark_parser import SparkParser, SparkPlan
-from tests.support.statement_table import StatementCase, statement_cases, tables_of
 
 
 @pytest.fixture(scope="module")

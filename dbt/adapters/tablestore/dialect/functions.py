@@ -109,7 +109,7 @@ def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """TRY_CAST and SAFE_CAST. What sqlglot reads as a plain CAST of Databricks stays one."""
+    """TRY_CAST and SAFE_CAST. A plain CAST of Databricks, as sqlglot reads it, stays one."""
     if dialect != "databricks":
         node.set("safe", True)
     return _cast(node, dialect)

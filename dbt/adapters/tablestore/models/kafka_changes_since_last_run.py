@@ -126,7 +126,7 @@ class ModelTopics:
                 write_dead_letters(table.state, letters)
 
     def keep(self, model: str) -> tuple[str, ...]:
-        """After a model's rows were written: the views that are of no more use."""
+        """After a model's rows were written: the views that are not needed any more."""
         run = self._runs.pop(model, _Run())
         return tuple(run.views.values())
 

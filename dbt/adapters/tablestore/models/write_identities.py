@@ -46,7 +46,7 @@ class WriteIdentities:
 
 
 def _makes_anew(model: Mapping[str, Any], sql: str) -> bool:
-    """Whether all that a text writes may be written twice. What a Python model has read is not known."""
+    """Whether all that a text writes may be written twice. The tables that a Python model has read are not known."""
     if model.get("language") == "python":
         return False
     try:

@@ -61,7 +61,7 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
         store.execute(f"INSERT INTO t (_row_kind, p, {NAMES}) SELECT '-D', * FROM ({retractions})")
     table = store.table("t")
     sizes = [e.file.file_size for e in table.live_files() if not e.file.delete_row_count]
-    assert len(set(sizes)) < len(sizes), "paths tell files apart"
+    assert len(set(sizes)) < len(sizes), "only paths distinguish files"
     last = table.latest_snapshot().id
     queries = {
         "SELECT * FROM t WHERE id = 25": None,

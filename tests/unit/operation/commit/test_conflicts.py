@@ -147,7 +147,7 @@ def test_deletes_that_newer_records_replaced_conflict_with_nothing_above(left, o
         ([("a", 7, 1), ("b", 9, 0)], [("c", 9, 0)], {0: 7}),
         ([("a", 7, 1), ("b", 9, 2)], [("c", 9, 1)], {}),
         ([("a", 7, 0)], [("c", 7, 0)], {}),
-        # Another writer may not tell.
+        # Another writer may leave it out.
         ([("a", 7, None)], [("c", 7, None)], {0: 7}),
     ],
     ids=["all", "a file without any", "kept", "none", "unknown"],

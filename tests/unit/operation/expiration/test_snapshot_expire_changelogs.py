@@ -1,4 +1,4 @@
-"""Changelogs that other writers gave snapshots: they go with their snapshot, and no tag keeps or misses them."""
+"""Changelogs that other writers gave snapshots: they are removed with them, and no tag keeps or misses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns tell rows apart, as statistics say."""
+"""Columns whose values distinguish rows, by statistics."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.statement_table import statement_cases, tables_of
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.tokens.parameters import with_parameters
 from tablestore_engine.sql.tokens.split_statements import split
-from tests.support.statement_table import statement_cases, tables_of
 
 TEXTS = [case.sql for case in statement_cases()]
 PIECES = [
