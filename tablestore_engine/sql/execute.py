@@ -28,6 +28,7 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_show_functions,
 )
 from tablestore_engine.sql.procedures.call_procedure import execute_call
+from tablestore_engine.sql.query.empty_queries import returns_nothing
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import (
@@ -115,14 +116,15 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
-    frames = context.frames()
+    frames = context.frames(only_columns=returns_nothing(statement.query_sql))
     frame = frames.query(statement.query_sql)
     return StatementResult("SELECT", dataframe=frame, is_small=frames.is_small)
 
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     explaining = statement.kind == "EXPLAIN"
-    frames = replace(context, explaining=explaining).frames(lasting=statement.kind == "CACHE TABLE")
+    lasting, only_columns = statement.kind == "CACHE TABLE", statement.kind == "DESCRIBE QUERY"
+    frames = replace(context, explaining=explaining).frames(lasting=lasting, only_columns=only_columns)
     answer = frames.run(frames.bound(statement.query_sql), statement.prefix)
     return StatementResult(statement.kind, dataframe=named_plan(answer, frames.scans) if explaining else answer)
 
@@ -218,7 +220,7 @@ def _compact(statement: Compact, context: RowContext) -> StatementResult:
 
 
 def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
-    frames = context.frames(lasting=statement.temporary)
+    frames = context.frames(lasting=statement.temporary, only_columns=True)
     if statement.temporary:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
         made = Made(_made_again(statement), context.database)

@@ -6,17 +6,16 @@ import random
 import time
 
 import pytest
-from support.fault.racer import PROCESSES, start
+from support.fault.racer import COMMITS, PROCESSES, start
 from support.files import data_files, kept_paths, live_paths
 from support.invariants import check_invariants
-from support.tables import by_key, compact, keyed_table, make_table, read, write
+from support.tables import by_key, compact, keyed_table, make_table, read, rows, write
 
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
+from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.storage.clock import now_millis
-
-COMMITS = 20
 
 
 @pytest.fixture
@@ -93,6 +92,22 @@ def test_with_concurrent_scheduled_compactions(table, tmp_path):
     assert set(by_key(table)) == expected_ids()
     check_invariants(table)
     assert data_files(table) == kept_paths(table), "attempts that were overtaken left nothing"
+
+
+def test_rows_are_marked_while_another_process_compacts(tmp_path):
+    options = {"deletion-vectors.enabled": "true", "commit.max-retries": "50"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=options)
+    for first in range(0, 80, 20):
+        write(table, rows(range(first, first + 20)))
+    compactor = start(tmp_path, "compact")
+    racers = [start(tmp_path, "mark", n, 8) for n in range(PROCESSES)]
+    assert sum(one.result()["commits"] for one in racers) == 32
+    (tmp_path / "default.db" / "stop").touch()
+    assert compactor.result()["commits"] > 0
+    added = {chosen + 1000 for chosen in range(32) if chosen // PROCESSES % 2}
+    assert set(by_key(table)) == {*range(32, 80), *added}
+    assert table.statistics().row_count == 48 + len(added)
+    assert not find_orphans(table.state, 2**62)
 
 
 def test_no_increment_is_lost(table, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.append_deletes import prepared_delete
 from support.histories import EXAMPLES, PROFILE
 from support.past import comparable
 from support.scratch import scratch_directory
@@ -77,6 +78,28 @@ def test_changes_lead_from_state_to_state(engine, producer, steps, random):
         if producer != "none":
             _replay(table, each=producer == "lookup")
         _between(table, random, recorded=producer == "lookup")
+
+
+@PROFILE
+@given(
+    steps=_STEPS,
+    partitioned=st.booleans(),
+    bucket=st.sampled_from(["-1", "2"]),
+    random=st.randoms(use_true_random=False),
+)
+def test_changes_of_marked_rows_lead_from_state_to_state(steps, partitioned, bucket, random):
+    columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
+    options = {"deletion-vectors.enabled": "true", "bucket": bucket, **({"bucket-key": "id"} if bucket == "2" else {})}
+    with scratch_directory("changelog-") as directory:
+        table = make_table(directory, columns, [], ["p"] if partitioned else [], options)
+        for verb, rows in steps:
+            if verb == "write":
+                deleted = {row["id"] for row, kind in rows if kind < 3}
+                prepared_delete(table, deleted, [row for row, kind in rows if kind >= 3])()
+            else:
+                compact(table, full=verb == "full")
+        for _ in range(2):
+            _between(table, random, recorded=False)
 
 
 def _between(table, random, *, recorded):

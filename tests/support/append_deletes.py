@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
@@ -12,12 +14,13 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.transaction.transaction import publish
+from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.operation.write_job.write_job import WriteResult
 
 
-def prepared_delete(table, chosen, added=()):
+def prepared_delete(table, chosen, added=(), *, intent=PLAIN):
     """A function that commits a DELETE of the rows with some ids, and adds others, as of the table now."""
-    plan, snapshot, job = table.scan(), table.latest_snapshot(), new_job(table)
+    plan, snapshot, job = table.scan(), table.latest_snapshot(), replace(new_job(table), intent=intent)
     positions = {}
     for bucket in plan.buckets:
         for file in bucket.files:

@@ -51,6 +51,8 @@ def mark_deleted(target: WriteTarget, plan: ScanPlan, positions: Mapping[str, Po
     Raises:
         TableStoreError: an index file cannot be read or written.
     """
+    if unknown := positions.keys() - {file.file_name for file in plan.files}:
+        raise AssertionError(f"rows of files that the plan does not have: {sorted(unknown)}")
     vectors, emptied = {}, []
     for number, bucket in enumerate(plan.buckets):
         deleted, empty = _deleted(target, bucket, positions)

@@ -15,7 +15,7 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.conflicts import replaced_meanwhile
+from tablestore_engine.operation.commit.conflicts import NewFiles, replaced_meanwhile
 
 _OF_BUCKETS = (HASH, DELETION_VECTORS)
 _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
@@ -155,22 +155,40 @@ def vector_ranges(entries: Iterable[IndexEntry]) -> dict[BucketId, Ranges]:
 
 def check_vectors(before: Iterable[IndexEntry], live: Iterable[ManifestEntry], change: IndexChange) -> None:
     """Conflict when others changed what the new deletion vectors of a bucket were computed from."""
+    for conflict in vector_conflicts(before, live, change).values():
+        raise conflict
+
+
+def vector_conflicts(
+    before: Iterable[IndexEntry], live: Iterable[ManifestEntry], change: IndexChange
+) -> dict[BucketId, ConflictError]:
+    """The buckets whose new deletion vectors do not fit, because others changed what they were computed from."""
     files: dict[BucketId, list[DataFileMeta]] = {}
     for entry in live:
         files.setdefault((entry.partition, entry.bucket), []).append(entry.file)
     ranges = vector_ranges(before)
+    found: dict[BucketId, ConflictError] = {}
     for bucket_id, vectors in change.vectors.items():
-        vectors.check(files.get(bucket_id, ()), ranges.get(bucket_id, frozenset()))
+        try:
+            vectors.check(files.get(bucket_id, ()), ranges.get(bucket_id, frozenset()))
+        except ConflictError as conflict:
+            found[bucket_id] = conflict
+    return found
 
 
-def check_moved(before: Iterable[IndexEntry], removed: Iterable[ManifestEntry], change: IndexChange | None) -> None:
+def check_moved(before: Iterable[IndexEntry], compaction: NewFiles, change: IndexChange | None) -> None:
     """Conflict when a compaction of an append table takes rows that are deleted for rows of the table: it began before
-    the table had deletion vectors."""
+    the table had deletion vectors.
+
+    A file that only gets another file index keeps its name, its rows, and their vector.
+    """
     known = {} if change is None else change.vectors
     marked = {(bucket_id, r[0]) for bucket_id, ranges in vector_ranges(before).items() for r in ranges}
-    for entry in removed if marked else ():
+    stay = {(entry.partition, entry.bucket, entry.file.file_name) for entry in compaction.added}
+    for entry in compaction.removed if marked else ():
         bucket_id = (entry.partition, entry.bucket)
-        if bucket_id not in known and (bucket_id, entry.file.file_name) in marked:
+        moved = bucket_id not in known and (*bucket_id, entry.file.file_name) not in stay
+        if moved and (bucket_id, entry.file.file_name) in marked:
             raise ConflictError(f"Rows of file {entry.file.file_name} were deleted meanwhile.")
 
 

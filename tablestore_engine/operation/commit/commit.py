@@ -266,7 +266,8 @@ class Committer:
         if change.index is not None and change.index.vectors:
             check_vectors(index_entries(self.manifests, latest), live, change.index)
         if change.kind == "COMPACT" and change.removed and not self.schema.primary_keys:
-            check_moved(index_entries(self.manifests, latest), change.removed, change.index)
+            compaction = NewFiles(change.added, change.removed, change.kind)
+            check_moved(index_entries(self.manifests, latest), compaction, change.index)
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)
             return entries_to_restore(live, change.restores, new_names)

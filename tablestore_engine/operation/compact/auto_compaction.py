@@ -17,7 +17,7 @@ from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.append_vectors import without_removed
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
+from tablestore_engine.operation.commit.bucket_index_commit import BucketId, IndexChange, vector_conflicts
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
@@ -26,6 +26,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Execut
 from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.compact.superseded import vectors_after
+from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets
 from tablestore_engine.operation.transaction.transaction import publish_change, with_retry
@@ -141,15 +142,16 @@ def run_and_commit(
     target = tasks[0].target
     index = None
     try:
-        entries = execute(tasks)
         if target.schema.reads_files_alone:
+            entries = execute(tasks)
             index = vectors_after(tasks, entries)
         else:
-            buckets = {(one.partition, one.bucket): one.deletions for one in tasks}
+            entries = execute([one.with_own_deletions() for one in tasks])
+            buckets = {bucket_id: some[0].deletions for bucket_id, some in _buckets_of(tasks).items()}
             index = without_removed(target, buckets, entries)
     except TableStoreError:
         remove_files(target)
-        if len(tasks) == 1:
+        if len(_buckets_of(tasks)) == 1:
             raise
         return _by_halves(state, tasks, execute, properties)
     except BaseException:
@@ -166,14 +168,23 @@ def run_and_commit(
         return _commit_what_fits(state, target, done, index, properties)
 
 
+def _buckets_of(tasks: Sequence[CompactTask]) -> dict[BucketId, list[CompactTask]]:
+    """Tasks by bucket. Those of one bucket are committed together: they begin with the same deletion vectors."""
+    found: dict[BucketId, list[CompactTask]] = {}
+    for one in tasks:
+        found.setdefault((one.partition, one.bucket), []).append(one)
+    return found
+
+
 def _by_halves(
     state: TableState, tasks: Sequence[CompactTask], execute: Execute, properties: Mapping[str, str] | None
 ) -> Snapshot | None:
-    """Run tasks of which one has failed, until only that one is left. Raises its error when all others are done."""
+    """Run tasks of which one has failed, until only its bucket is left. Raises its error when all others are done."""
     snapshot, failure = None, None
-    for half in (tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]):
+    buckets = list(_buckets_of(tasks).values())
+    for half in (buckets[: len(buckets) // 2], buckets[len(buckets) // 2 :]):
         write_id = str(uuid.uuid4())  # by which the files of a failed task are found
-        own = [replace(one, target=replace(one.target, write_id=write_id)) for one in half]
+        own = [replace(one, target=replace(one.target, write_id=write_id)) for some in half for one in some]
         try:
             snapshot = run_and_commit(state, own, execute, properties) or snapshot
         except TableStoreError as error:
@@ -195,15 +206,33 @@ def _commit_what_fits(
         try:
             return publish_change(state, Change("COMPACT", done.added, done.removed, index=index), intent).snapshot
         except ConflictError:
-            if index is not None:
-                raise  # more than files decides what fits; the caller begins again
-            latest = state.snapshots.latest()
-            left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)
+            if state.schema.reads_files_alone:
+                raise  # readers wait for every bucket; the caller begins again
+            left, left_index = _what_fits(state, done, index)
             if not left.removed or len(left.removed) == len(done.removed):
                 raise  # no bucket of it fits, or the conflict is not about single buckets
         kept = {e.identifier for e in left.added}
-        remove_written(target, WriteResult([e for e in done.added if e.identifier not in kept]))
-        done = left
+        in_vain = WriteResult([e for e in done.added if e.identifier not in kept])
+        if index is not None and left_index is not None:
+            in_vain.index.extend(one for one in index.written if one not in left_index.written)
+        remove_written(target, in_vain)
+        done, index = left, left_index
+
+
+def _what_fits(state: TableState, done: NewFiles, index: IndexChange | None) -> tuple[NewFiles, IndexChange | None]:
+    """The part of a compaction, and of its vectors, in the buckets that it still fits."""
+    latest = state.snapshots.latest()
+    live = live_entries(state.manifests, latest) if latest else []
+    left = fitting(state.schema, live, done)
+    if index is None:
+        return left, None
+    void = vector_conflicts(index_entries(state.manifests, latest), live, index).keys()
+    added, removed = (
+        tuple(e for e in entries if (e.partition, e.bucket) not in void) for entries in (left.added, left.removed)
+    )
+    kept = {(e.partition, e.bucket) for e in removed}
+    vectors = {bucket_id: one for bucket_id, one in index.vectors.items() if bucket_id in kept}
+    return replace(left, added=added, removed=removed), replace(index, vectors=vectors)
 
 
 def size_of(task: CompactTask) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.mergetree.compaction.levels import highest_level, sorted_runs
@@ -24,6 +24,10 @@ from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
+
+_PART_FILES = 4
+"""The least target file sizes in a task, where files with deleted rows make several: only its last file is a small
+one."""
 
 
 def universal_options(schema: TableSchema) -> UniversalOptions:
@@ -52,7 +56,9 @@ def plan_compaction(
     full: bool,
     unmerged: bool = False,
 ) -> list[CompactTask]:
-    """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide.
+    """The tasks of each bucket that needs some: `full` merges all runs, else the thresholds decide.
+
+    They are several only where many rows of an append table are marked as deleted.
 
     With `unmerged`, files at level 0 are merged even if the thresholds do not require it.
 
@@ -63,11 +69,10 @@ def plan_compaction(
         to = knowing(target, bucket.files, schemas)
         if to.schema.primary_keys:
             unit = _keyed_unit(bucket, to.schema, full, unmerged, to.creation_time_millis)
+            units = [] if unit is None else [unit]
         else:
-            unit = _append_unit(bucket, to.schema, full)
-        if unit is None:
-            continue
-        tasks.append(task_of(bucket, unit, to, schemas))
+            units = _append_units(bucket, to.schema, full)
+        tasks += [task_of(bucket, one, to, schemas) for one in units]
     return tasks
 
 
@@ -133,20 +138,12 @@ def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
     return 1.0 if deleted.count is None or not file.row_count else deleted.count / file.row_count
 
 
-def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+def _append_units(bucket: BucketScan, schema: TableSchema, full: bool) -> list[CompactionUnit]:
     """Small files are rewritten together once there are enough of them, and files of which many rows are deleted."""
-    options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
-        if full:
-            return pick_whole_multiset(bucket.files)
-        return pick_multiset(
-            bucket.files,
-            target_file_size=options.target_file_size,
-            min_file_num=options.compaction_min_file_num,
-            max_size_amplification_percent=options.max_size_amplification_percent,
-            total_size_threshold=options.total_size_threshold,
-            target_row_num=options.target_file_row_num,
-        )
+        unit = _multiset_unit(bucket, schema, full)
+        return [] if unit is None else [unit]
+    options = schema.core_options
     enough = 2 if options.force_compact else options.compaction_min_file_num
     size, rows = options.target_file_size, options.target_file_row_num
     if not full:
@@ -156,10 +153,41 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
     else:
         chosen = pick_all_small(bucket.files, size, rows)
     if bucket.deletions:
-        least = 0.0 if full else options.compaction_delete_ratio_threshold
-        chosen = [f for f in bucket.files if f in chosen or _deleted_ratio(f, bucket.deletions) > least]
-    if not chosen:
-        return None
+        least, names = 0.0 if full else options.compaction_delete_ratio_threshold, {f.file_name for f in chosen}
+        chosen = [f for f in bucket.files if f.file_name in names or _deleted_ratio(f, bucket.deletions) > least]
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
-    runs = tuple(run for f in ordered for run in sorted_runs([f]))
-    return CompactionUnit(runs, MergeOutput(0))
+    parts = _cut(ordered, _PART_FILES * size) if bucket.deletions else [ordered]
+    return [_concatenation(part) for part in parts if part]
+
+
+def _cut(files: Sequence[DataFileMeta], least: int) -> list[list[DataFileMeta]]:
+    """Files in parts of at least so many bytes, all in the same order. One statement may mark rows of all files of a
+    table: each part is a task of its own."""
+    parts: list[list[DataFileMeta]] = [[]]
+    left = sum(f.file_size for f in files)
+    size = 0
+    for file in files:
+        if size >= least and left >= least:
+            parts.append([])
+            size = 0
+        parts[-1].append(file)
+        size, left = size + file.file_size, left - file.file_size
+    return parts
+
+
+def _concatenation(files: Sequence[DataFileMeta]) -> CompactionUnit:
+    return CompactionUnit(tuple(run for f in files for run in sorted_runs([f])), MergeOutput(0))
+
+
+def _multiset_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+    if full:
+        return pick_whole_multiset(bucket.files)
+    options = schema.core_options
+    return pick_multiset(
+        bucket.files,
+        target_file_size=options.target_file_size,
+        min_file_num=options.compaction_min_file_num,
+        max_size_amplification_percent=options.max_size_amplification_percent,
+        total_size_threshold=options.total_size_threshold,
+        target_row_num=options.target_file_row_num,
+    )

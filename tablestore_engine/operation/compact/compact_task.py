@@ -43,6 +43,11 @@ class CompactTask:
             self, files=files, rest=(), output=MergeOutput.of_all_runs(top, keep_deletes=schema.keeps_deletes)
         )
 
+    def with_own_deletions(self) -> CompactTask:
+        """The task without what it does not read of the deleted rows: a bucket may have many tasks, which travel."""
+        names = (f.file_name for f in (*self.files, *self.rest))
+        return replace(self, deletions={name: self.deletions[name] for name in names if name in self.deletions})
+
 
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 """Runs tasks, and returns the DELETE and ADD entries of their files."""

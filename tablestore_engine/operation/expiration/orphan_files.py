@@ -17,8 +17,10 @@ from tablestore_engine.table_state import TableState
 
 
 def remove_orphans(state: TableState, older_than_millis: int) -> list[str]:
-    """Remove the orphans that `find_orphans` finds, with its errors, before which nothing is removed. Returns their
-    paths."""
+    """Remove the orphans that `find_orphans` finds. Returns their paths.
+
+    Raises what `find_orphans` raises; then nothing is removed.
+    """
     orphans = find_orphans(state, older_than_millis)
     for path in orphans:
         state.io.delete(path)

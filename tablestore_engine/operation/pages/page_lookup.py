@@ -1,8 +1,9 @@
-"""Some rows of a Parquet file, of which only the pages are read that hold them.
+"""Some rows of a Parquet file, of which only the pages are read that may hold them.
 
 Arrow reads whole row groups. So the pages that are wanted, as the page index of the file says where they are, are put
 together into a small Parquet file in memory, and Arrow reads that. Columns whose pages begin at the same rows are
-in one such file. A column that has no page index, or is nested, is read by row groups.
+in one such file. A column that has no page index, or is nested, is read by row groups. In a small file rows are sought
+in whole columns; its other columns are read, whole too, only if it has one of the rows.
 
 Rows are numbered from 0 in each row group; numbers are given in rising order. A file never changes, so what its page
 index says is kept for the next lookup.
@@ -24,10 +25,11 @@ from tablestore_engine.recently_used import RecentlyUsed
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
 _GAP_BYTES = 1 << 14  # two pages so near to one another are read together
-_ROWS_AT_ONCE, _BYTES_AT_ONCE = 1_000_000, 128 << 20
+_ROWS_AT_ONCE = 1_000_000
+_BYTES_AT_ONCE = 128 << 20  # of all threads, of which there is at most one for each processor
 _INDEXES = 128
-WHOLE_BYTES = 512 << 10
-"""A file that is no larger is read whole."""
+WHOLE_BYTES, _WHOLE_ROWS = 512 << 10, 50_000
+"""Of a file that is no larger, and has no more rows, whole columns are read."""
 
 
 class PagedParquet:
@@ -123,8 +125,9 @@ def _found(
     columns: Sequence[str],
 ) -> Iterator[tuple[Longs, pa.Table]]:
     """Positions and columns of wanted rows."""
-    if handle.size() <= WHOLE_BYTES:
-        yield from _of_whole(handle, list(sought), positions_in, columns)
+    whole = pq.ParquetFile(handle) if handle.size() <= WHOLE_BYTES else None
+    if whole is not None and whole.metadata.num_rows <= _WHOLE_ROWS:
+        yield from _of_whole(whole, list(sought), positions_in, columns)
         return
     file = PagedParquet(handle, _index(path, handle))
     rest = [column for column in columns if column not in sought]
@@ -136,18 +139,21 @@ def _found(
 
 
 def _of_whole(
-    handle: pa.NativeFile, sought: Sequence[str], positions_in: Callable[[pa.Table], Longs], columns: Sequence[str]
+    file: pq.ParquetFile, sought: Sequence[str], positions_in: Callable[[pa.Table], Longs], columns: Sequence[str]
 ) -> Iterator[tuple[Longs, pa.Table]]:
     """The same of a small file, of which all rows are read: that costs less than its page index."""
-    file = pq.ParquetFile(handle)
     top = set(file.schema_arrow.names)
     if not top.issuperset(sought):
         return
-    there = [column for column in dict.fromkeys((*sought, *columns)) if column in top]
-    rows = file.read(columns=there, use_threads=False)
-    positions = positions_in(rows.select(sought))
-    if len(positions):
-        yield positions, rows.select([column for column in columns if column in top]).take(pa.array(positions))
+    compared = file.read(columns=list(sought), use_threads=False).select(sought)
+    positions = positions_in(compared)
+    if not len(positions):
+        return
+    names = [column for column in columns if column in top]
+    rest = [column for column in names if column not in sought]
+    read = file.read(columns=rest, use_threads=False) if rest else compared
+    rows = pa.table([(read if name in rest else compared).column(name) for name in names], names=names)
+    yield positions, rows.take(pa.array(positions))
 
 
 def rows_at(handle: pa.NativeFile, path: str, positions: Longs, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -182,12 +188,13 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
     """Rows that may be wanted, of some row groups each, so that they are not too many at a time, nor too large."""
     held: list[tuple[int, Longs]] = []
     count = size = 0
+    most = _BYTES_AT_ONCE // pa.cpu_count()
     for group, whole in enumerate(file.index.group_bytes):
         rows = file.candidates(group, sought)
         if not len(rows):
             continue
         more = whole * len(rows) // file.index.group_rows[group]
-        if held and (count + len(rows) > _ROWS_AT_ONCE or size + more > _BYTES_AT_ONCE):
+        if held and (count + len(rows) > _ROWS_AT_ONCE or size + more > most):
             yield held
             held, count, size = [], 0, 0
         held.append((group, rows))

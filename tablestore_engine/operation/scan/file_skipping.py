@@ -95,8 +95,8 @@ def _skip_files(
 
 
 def certain_rows(plan: ScanPlan, predicate: Compare, schemas: Callable[[int], TableSchema]) -> int:
-    """At least how many rows of a keyed table's plan a comparison is true for, by the statistics of those files whose
-    rows are merged with no others."""
+    """At least how many rows of a plan a comparison is true for, by the statistics of those files whose rows are merged
+    with no others, and of which no row is deleted."""
     opposite = _OPPOSITES.get(predicate.op)
     if opposite is None:
         return 0
@@ -109,8 +109,12 @@ def certain_rows(plan: ScanPlan, predicate: Compare, schemas: Callable[[int], Ta
         known = bounds(predicate.column)
         return known is not None and known[1].null_count == 0 and not may_match(negated, bounds)
 
-    alone = ((bucket, section) for bucket, section in plan.sections if not section.needs_merge)
-    return sum(file.row_count for bucket, section in alone for file in section.files if whole(bucket, file))
+    if plan.schema.primary_keys:
+        alone = ((bucket, section) for bucket, section in plan.sections if not section.needs_merge)
+        files = ((bucket, file) for bucket, section in alone for file in section.files)
+    else:
+        files = ((bucket, file) for bucket in plan.buckets for file in bucket.files)
+    return sum(file.row_count for bucket, file in files if whole(bucket, file))
 
 
 class FileBounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,6 +48,12 @@ class BucketScan:
             ManifestEntry(FileKind.DELETE, self.partition_row, self.bucket, self.total_buckets, f) for f in self.files
         ]
 
+    def and_files_of(self, other: BucketScan) -> BucketScan:
+        """The scan with the files of another scan of the same bucket, too."""
+        names = {file.file_name for file in self.files}
+        new = tuple(file for file in other.files if file.file_name not in names)
+        return replace(self, files=(*self.files, *new), pruned=self.pruned and other.pruned)
+
     def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
         """The path of one of its files."""
         return file.path_in(paths.bucket_dir(self.partition_path, self.bucket))
@@ -75,6 +81,14 @@ class ScanPlan:
     def row_count(self) -> int:
         """Rows in all files: an upper bound of the rows a read returns."""
         return sum(f.row_count for f in self.files)
+
+    def and_files_of(self, other: ScanPlan) -> ScanPlan:
+        """The plan with the files of another plan of the same snapshot, too."""
+        joined = {bucket.id: bucket for bucket in self.buckets}
+        for bucket in other.buckets:
+            own = joined.get(bucket.id)
+            joined[bucket.id] = bucket if own is None else own.and_files_of(bucket)
+        return replace(self, buckets=tuple(joined.values()))
 
     @cached_property
     def sections(self) -> tuple[tuple[BucketScan, Section], ...]:

@@ -17,7 +17,6 @@ from enum import Enum
 from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
-from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
@@ -30,6 +29,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_commit,
     recorded_entries,
 )
+from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
 from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
@@ -165,8 +165,8 @@ class StreamPlanner:
         files = rows = 0
         reached: Snapshot | None = None
         for one in commits:
-            entries = self._entries(one)
-            files, rows = files + len(entries), rows + sum(e.file.row_count for e in entries)
+            size = self._size(one)
+            files, rows = files + size[0], rows + size[1]
             if not limits.hold(files, rows):
                 break
             reached = one
@@ -218,10 +218,19 @@ class StreamPlanner:
 
     # -- commits
 
-    def _entries(self, commit: Snapshot) -> list[ManifestEntry]:
-        """The files that hold what a commit changed."""
-        entries = recorded_entries if self.source is ChangeSource.RECORDED else commit_entries
-        return entries(self.state, [commit])
+    def _size(self, commit: Snapshot) -> tuple[int, int]:
+        """How many files, and rows in them, are read for what a commit changed."""
+        if keeps_file_vectors(self.state.schema) and self._marks(commit):
+            pieces = pieces_of(self._changes(commit.id - 1, commit))
+            return sum(one.files for one in pieces), sum(one.rows for one in pieces)
+        of = recorded_entries if self.source is ChangeSource.RECORDED else commit_entries
+        entries = of(self.state, [commit])
+        return len(entries), sum(entry.file.row_count for entry in entries)
+
+    def _marks(self, commit: Snapshot) -> bool:
+        """Whether a commit may mark rows of an append table as deleted, in files that it leaves where they are."""
+        before = self._load(commit.id - 1).index_manifest if commit.id > 1 else None
+        return commit.index_manifest != before
 
     def _has_changes(self, commit: Snapshot) -> bool:
         if self.source is ChangeSource.RECORDED:

@@ -140,12 +140,16 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
 
 def _remove_if_sent_before(state: TableState, job: WriteJob, result: WriteResult, snapshot: Snapshot) -> None:
     """Remove the files of a write if the snapshot holds another one, which was sent at the same time."""
+    if not (result.entries or result.index):
+        return
     added = (
         entry.file.file_name
         for meta in state.manifests.read_list(snapshot.delta_manifest_list)
         for entry in state.manifests.read_manifest(meta.file_name)
     )
-    if result.entries and not any(job.target.write_id in name for name in added):
+    if any(job.target.write_id in name for name in added):
+        return
+    if not any(job.target.write_id in entry.file_name for entry in index_entries(state.manifests, snapshot)):
         remove_written(job.target, result)
 
 

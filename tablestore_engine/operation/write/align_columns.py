@@ -48,7 +48,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
             column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
-        column = _filled(column, field.type)
+        column = filled_column(column, field.type)
         arrays.append(same_floats(column) if field.name in schema.bitwise_columns else column)
         names.append(field.name)
     if ROW_KIND_COLUMN in rows.column_names:
@@ -61,7 +61,7 @@ def _defaults(field: DataField, number: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.repeat(default_scalar(field), number)])
 
 
-def _filled(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
+def filled_column(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
     """A CHAR, also inside of a struct, list or map, of its full length; one that does not fit stays as it is, and is
     refused when it is written."""
     if not has_root(kind, ("CHAR",)):

@@ -1,4 +1,4 @@
-"""Compacting tables: in executors, one task per bucket, or in this process when there is little to do.
+"""Compacting tables: in executors, a task per bucket or more, or in this process when there is little to do.
 
 All tasks of a compaction share one write id, which is part of the names of its files: on any failure they are
 found and removed by it, also those of tasks whose result was lost.

@@ -20,6 +20,7 @@ from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
+from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
@@ -154,11 +155,12 @@ def _mark(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
         raise several_rows()
     job = begin(read.table.state, read.intent, read.snapshot)
     result = WriteResult()
-    if _puts(read, changed):
-        frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
-        put = Rows(frame, read.input_bytes, read.is_small)
-        result = write_files(spark, read.table, read.snapshot, job, put)
-    marked = mark_deleted(job.target, read.plan, rows.positions)
+    with removed_unless_committed(job.target):
+        if _puts(read, changed):
+            frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
+            put = Rows(frame, read.input_bytes, read.is_small)
+            result = write_files(spark, read.table, read.snapshot, job, put)
+        marked = mark_deleted(job.target, read.plan, rows.positions)
     index = IndexChange(vectors=marked.vectors) if marked.vectors else None
     result.index.extend(index.written if index else ())
     change = Change(

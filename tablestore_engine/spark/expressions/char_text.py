@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, has_root
-from tablestore_engine.spark.expressions.spark_types import TYPE_KEY, declared_type, sql_type
+from tablestore_engine.spark.expressions.spark_types import TYPE_KEY, declared_type, sql_type, to_spark_schema
 
 _CHAR = frozenset(["CHAR"])
 _SIZED = frozenset(["CHAR", "VARCHAR"])
@@ -36,6 +37,15 @@ def typed(frame: DataFrame, schema: TableSchema, fields: Sequence[DataField] | N
         column = F.expr(filled_sql(quoted_name(field.name), field)) if whole else F.col(quoted_name(field.name))
         columns[field.name] = column.alias(field.name, metadata={TYPE_KEY: declared_type(field.type)})
     return _with(frame, columns)
+
+
+def typed_schema(fields: Sequence[DataField]) -> T.StructType:
+    """Columns as a Spark schema, with the types of CHAR and VARCHAR columns."""
+    plain = to_spark_schema(fields)
+    for field, column in zip(fields, plain.fields, strict=True):
+        if has_root(field.type, _SIZED):
+            column.metadata = {TYPE_KEY: declared_type(field.type)}
+    return plain
 
 
 def filled(frame: DataFrame, schema: TableSchema) -> DataFrame:

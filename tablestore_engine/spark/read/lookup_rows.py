@@ -8,7 +8,7 @@ so there are limits to both; beyond them, rows are joined with the keys as in an
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import reduce
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows, read_rows_at
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
@@ -159,7 +159,11 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[
     state, held = table.state.with_schema(plan.schema), _Held()
 
     def read(part: ScanPlan) -> list[pa.RecordBatch]:
-        return list(takewhile(held.takes, read_rows(state, part, names, keys)))
+        try:
+            return list(takewhile(held.takes, read_rows(state, part, names, keys)))
+        except BaseException:
+            held.too_many = True  # the others need not go on
+            raise
 
     parts = _parts(plan)
     if len(parts) == 1:
@@ -204,10 +208,8 @@ def rows_at(table: Table, plan: ScanPlan, positions: pa.Table) -> pa.Table | Non
     shape = pa.schema([*output_schema(plan.schema, plan.schema.field_names), *_POSITION_COLUMNS])
     found: list[pa.RecordBatch] = []
     size = 0
-    for uri in pc.unique(positions.column(FILE_COLUMN)):
-        own = positions.filter(pc.equal(positions.column(FILE_COLUMN), uri)).column(POSITION_COLUMN)
-        bucket, file = by_name[uri.as_py().rpartition("/")[2]]
-        numbers = np.sort(own.to_numpy())
+    for uri, numbers in _by_file(positions):
+        bucket, file = by_name[uri.rpartition("/")[2]]
         begin = 0
         for batch in read_rows_at(state, plan.schema, (bucket, file), numbers):
             end = begin + batch.num_rows
@@ -217,6 +219,16 @@ def rows_at(table: Table, plan: ScanPlan, positions: pa.Table) -> pa.Table | Non
             if size > MOST_BYTES:
                 return None
     return pa.Table.from_batches(found, shape)
+
+
+def _by_file(positions: pa.Table) -> Iterator[tuple[str, Longs]]:
+    """The positions of each file, in order."""
+    files = pc.unique(positions.column(FILE_COLUMN))
+    of_file = pc.index_in(positions.column(FILE_COLUMN), value_set=files).to_numpy()
+    numbers = positions.column(POSITION_COLUMN).to_numpy()
+    order = np.lexsort((numbers, of_file))
+    ends = np.searchsorted(of_file[order], np.arange(1, len(files)))
+    yield from zip(files.to_pylist(), np.split(numbers[order], ends), strict=False)  # without rows, one empty part
 
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:

@@ -62,6 +62,8 @@ MODULE_OPTIONS = (
     "--enable-native-access=ALL-UNNAMED",
     "-Dderby.connection.requireAuthentication=false",
 )
+# With this Python, a notebook's `jupyter` maybe, the JVM would look for data sources; else with that of its workers.
+_DRIVER_PYTHON = "PYSPARK_DRIVER_PYTHON"
 _GATEWAY_CLASS = "org.apache.spark.api.python.PythonGatewayServer"
 
 
@@ -147,7 +149,7 @@ def _try(
     try:
         connection_file = os.path.join(folder, "gateway")
         child_environ = {
-            **environ,
+            **{name: value for name, value in environ.items() if name != _DRIVER_PYTHON},
             **command.environ,
             "_PYSPARK_DRIVER_CONN_INFO_PATH": connection_file,
             "SPARK_CONNECT_MODE": "0",

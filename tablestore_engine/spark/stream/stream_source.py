@@ -1,6 +1,8 @@
 """A table as a streaming source, by Spark's Python data sources: `spark.readStream.format("tablestore").load(folder)`.
 
-Spark finds the format by the package `pyspark_tablestore`. It calls the reader in a Python process next to the driver:
+Spark finds the format by the package `pyspark_tablestore`. It looks once for all such packages, with the Python of its
+environment, and finds none where that Python is another one or any such package fails; so `read_stream` registers the
+format then. Spark calls the reader in a Python process next to the driver:
 it says up to where the next batch goes, as the JSON of a position, and which tasks read it. The tasks run in Spark's
 Python workers and give Arrow batches. Spark before 4.2 asks for the newest position only, so that it cannot limit
 batches.
@@ -31,17 +33,19 @@ from tablestore_engine.operation.stream.pieces import Piece, packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import StreamPlanner
+from tablestore_engine.operation.write.align_columns import filled_column
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.char_text import typed_schema
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
-from tablestore_engine.storage.paths import DATABASE_SUFFIX, local_folder
+from tablestore_engine.storage.paths import WarehousePaths, local_folder
 from tablestore_engine.table import Table
 
 FORMAT = "tablestore"
 _PATH = "path"  # Spark's name of what `load` is given
+_NOT_FOUND = "DATA_SOURCE_NOT_FOUND"  # Spark's condition
 _FOLDER_HINT = "Give the whole path of a table's folder: load('<warehouse>/<database>.db/<table>')."
 
 
@@ -55,8 +59,19 @@ def read_stream(spark: SparkSession, table: Table, options: Mapping[str, str]) -
     _asked(table, options)
     # Spark looks for formats in the active session of the thread, which is from now on the given one.
     spark.createDataFrame([(0,)], "x int")
-    reader = spark.readStream.format(FORMAT).options(**dict(options))
-    return typed(reader.load(table.path), table.schema)
+    try:
+        return _loaded(spark, table, options)
+    except Exception as error:  # py4j's, Spark Connect's or PySpark's own
+        if _NOT_FOUND not in str(error):
+            raise
+        spark.dataSource.register(TableStream)
+        return _loaded(spark, table, options)
+
+
+def _loaded(spark: SparkSession, table: Table, options: Mapping[str, str]) -> DataFrame:
+    frame = spark.readStream.format(FORMAT).options(**dict(options)).load(table.path)
+    _ = frame.schema  # over Spark Connect nothing is looked for before
+    return frame
 
 
 def table_at(folder: str | None) -> Table:
@@ -71,10 +86,11 @@ def table_at(folder: str | None) -> Table:
     if not os.path.isabs(whole):
         raise OptionError(f"'{folder}' is a relative path, and Spark works in a folder of its own.", hint=_FOLDER_HINT)
     above, name = os.path.split(os.path.normpath(whole))
-    warehouse, database = os.path.split(above)
-    if not database.endswith(DATABASE_SUFFIX):
+    warehouse, directory = os.path.split(above)
+    database = WarehousePaths(warehouse).database_of(directory)
+    if database is None:
         raise OptionError(f"'{folder}' is not the folder of a table.", hint=_FOLDER_HINT)
-    return Catalog(warehouse).load_table(database.removesuffix(DATABASE_SUFFIX), name)
+    return Catalog(warehouse).load_table(database, name)
 
 
 def _asked(table: Table, options: Mapping[str, str]) -> StreamOptions:
@@ -106,7 +122,7 @@ class TableStream(DataSource):
 
     def schema(self) -> T.StructType:
         """The row kind, and the table's columns."""
-        columns = to_spark_schema(self._table.schema.fields)
+        columns = typed_schema(self._table.schema.fields)
         return T.StructType([T.StructField(ROW_KIND, T.StringType()), *columns.fields])
 
     def streamReader(self, schema: T.StructType) -> TableStreamReader:  # noqa: N802 - Spark's name
@@ -189,9 +205,8 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         schema = _arrow_schema(state.schema)
         for piece in partition.pieces:
             for rows in rows_of(state, piece):
-                columns = [
-                    column.cast(field.type, safe=False) for column, field in zip(rows.columns, schema, strict=True)
-                ]
+                given = [rows.column(0), *_filled(rows, state.schema)]
+                columns = [column.cast(kind, safe=False) for column, kind in zip(given, schema.types, strict=True)]
                 yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -202,6 +217,13 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         if self._options.consumer is not None and position != self._kept:
             self._planner.keep(self._options.consumer, position)
             self._kept = position
+
+
+def _filled(rows: pa.Table, schema: TableSchema) -> Iterator[pa.ChunkedArray]:
+    """The columns of the table, with the full length of CHAR."""
+    as_stored = {*schema.primary_keys, *schema.partition_keys}
+    for column, field in zip(rows.columns[1:], schema.fields, strict=True):
+        yield column if field.name in as_stored else filled_column(column, field.type)
 
 
 def _arrow_schema(schema: TableSchema) -> pa.Schema:

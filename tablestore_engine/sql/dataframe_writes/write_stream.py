@@ -26,6 +26,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.scan.file_scan import escaped_path
 from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 
@@ -143,7 +144,7 @@ class _RemoteBatches:
 
     def __call__(self, rows: DataFrame, number: int) -> None:
         if self._query is None:
-            (noted,) = rows.sparkSession.read.text(f"{self._location}/metadata").collect()
+            (noted,) = rows.sparkSession.read.text(escaped_path(f"{self._location}/metadata")).collect()
             self._query = json.loads(noted[0])["id"]
         self._stream.write(self._query, rows, number)
 

@@ -27,7 +27,7 @@ def execute_create_function(statement: CreateFunction, context: RowContext) -> S
     function = statement.definition.named(database, name)
     if function.language == PYTHON:
         check_python(function)
-    context.frames().check_function(function)
+    context.frames(only_columns=True).check_function(function)
     existing = statement.existing
     functions.create(database, name, function, replace=existing.is_replaced, if_not_exists=existing is Existing.KEPT)
     return StatementResult("CREATE FUNCTION")

@@ -61,10 +61,11 @@ class Frames:
         database: str,
         *,
         lasting: bool = False,
+        only_columns: bool = False,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """`lasting`: Spark keeps the text of what is run and reads it again later. `settings`: `spark.paimon.…`, if
-        they are known; else they are fetched for the first table."""
+        """`lasting`: Spark keeps the text of what is run and reads it again later. `only_columns`: the rows are not
+        asked for. `settings`: `spark.paimon.…`, if they are known; else they are fetched for the first table."""
         self.spark = spark
         self._catalog = catalog
         self.database = database
@@ -73,7 +74,7 @@ class Frames:
         self._functions = CalledFunctions(spark, catalog)
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
-        self._lasting = lasting
+        self._looks_up = not (lasting or only_columns)
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._nesting = Nesting()
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
@@ -298,7 +299,7 @@ class Frames:
         table.options.check_readable()
         if reference.time_travel is None:
             read = TableRead(table, self.pin(table), table.schema, reference)
-            looks = reference.joined and not (self.explaining or self._lasting)
+            looks = reference.joined and self._looks_up and not self.explaining
             few = joined_rows(self.spark, read, self._as_it_is) if looks else None
             return few or self._frame_of(read, fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)

@@ -3,7 +3,8 @@ s.k`, `t WHERE k IN (SELECT k FROM s)`.
 
 Rows of `t` without a value of `s.k` in `k` cannot change the result wherever a condition on `t` could be pushed to it
 (`pushdown`): an equality is never true for nulls. The values of `s.k` are at most those of the table that the column
-is copied from, through subqueries and common table expressions.
+is copied from, through subqueries and common table expressions. A query after IN is one SELECT, with such a table or
+common table expression in its own FROM.
 """
 
 from __future__ import annotations

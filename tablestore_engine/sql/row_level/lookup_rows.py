@@ -13,8 +13,10 @@ from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.file_skipping import certain_rows
 from tablestore_engine.operation.scan.key_lookup import pinned_keys
 from tablestore_engine.schema.table.predicate import Compare
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.spark.queries.session_variables import is_variable
 from tablestore_engine.spark.read.lookup_rows import (
     MOST_KEYS,
     few_keys,
@@ -76,6 +78,9 @@ def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget
 def _keys_of(target: RowLevelTarget, query_sql: str, names: list[str]) -> RowKeys | None:
     """The rows of a subquery as keys; None when it depends on the row of the target, or does not give keys."""
     schema = target.table.schema
+    # In the statement such a name is a column of the target, if the subquery has none; alone, it is the variable.
+    if any(is_variable(target.frames.spark, name) for name in _columns_named(schema, query_sql)):
+        return None
     try:
         frame = target.frames.query(query_sql)
     except TableStoreError:
@@ -87,6 +92,13 @@ def _keys_of(target: RowLevelTarget, query_sql: str, names: list[str]) -> RowKey
     if len(comparable_columns(pairs, schema, numbered)) < len(pairs) or len(lookup_columns(pairs, schema)) < len(pairs):
         return None
     return few_keys(numbered, pairs, schema)
+
+
+def _columns_named(schema: TableSchema, query_sql: str) -> list[str]:
+    """The columns of the target that a query names without a qualifier, if they are not others of the same name."""
+    tokens = tokenize(query_sql)
+    names = {one.name.lower() for i, one in enumerate(tokens) if one.is_name and not (i and tokens[i - 1].key == ".")}
+    return [name for name in schema.field_names if name.lower() in names]
 
 
 def _of_condition(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, None] | None:

@@ -147,7 +147,8 @@ class RowLevelTarget:
         columns = self.source_columns() if self.marks else [*schema.primary_keys, *schema.partition_keys]
         common = RowKeys(self.rows.select(list(dict.fromkeys(columns)))).positions_in(other.rows)
         new = np.setdiff1d(np.arange(other.rows.num_rows), common)
-        return replace(self, rows=pa.concat_tables([self.rows, other.rows.take(pa.array(new))]))
+        rows = pa.concat_tables([self.rows, other.rows.take(pa.array(new))])
+        return replace(self, plan=self.plan.and_files_of(other.plan), rows=rows)
 
     @property
     def written_alias(self) -> str | None:

@@ -50,9 +50,17 @@ class RowContext:
     shown_names: tuple[str, ...] | None = None  # of the table's columns, in the view that the statement changes
     settings: Mapping[str, str] | None = None  # `spark.paimon.…` of the session, if they were fetched
 
-    def frames(self, *, lasting: bool = False) -> Frames:
-        """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
-        frames = Frames(self.spark(), self.catalog, self.database, lasting=lasting, settings=self.settings)
+    def frames(self, *, lasting: bool = False, only_columns: bool = False) -> Frames:
+        """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later. `only_columns`:
+        the rows of its queries are not asked for."""
+        frames = Frames(
+            self.spark(),
+            self.catalog,
+            self.database,
+            lasting=lasting,
+            only_columns=only_columns,
+            settings=self.settings,
+        )
         frames.explaining = self.explaining
         return frames
 

@@ -1,9 +1,9 @@
 """Processes that commit to a table again and again. `start` forks one from a server that has imported what it needs.
 
 Roles: `insert` upserts rows of its own, `assign` the same rows as the others, `churn` adds rows to a table without a
-key and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
-compacts as the thresholds ask until a file `stop` appears, `schedule` does so
-by plans that it makes and takes, `take` carries out the plans that there are. `endless` sends the number of each of
+key and takes half of them away, `mark` marks rows of its own as deleted and adds others, `increment` reads a counter
+and writes it back greater by one, `compact` compacts as the thresholds ask until a file `stop` appears, `schedule` does
+so by plans that it makes and takes, `take` carries out the plans that there are. `endless` sends the number of each of
 its commits; the others send what they did.
 """
 
@@ -18,8 +18,9 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+from support.append_deletes import prepared_delete
 from support.repository import ROOT
-from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
+from support.tables import DELETE, arrow_rows, by_key, compact, new_job, rows, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
@@ -28,6 +29,7 @@ from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.storage.clock import now_millis
 
 PROCESSES = 4  # that race in a test
+COMMITS = 20  # of each, unless the test says otherwise
 
 
 def sequence():
@@ -37,8 +39,8 @@ def sequence():
 
 def insert(table, number, count, send):
     for i in range(count):
-        rows = [{"id": number * 1_000_000 + i * 10 + k, "v": number} for k in range(3)]
-        write(table, [*rows, {"id": 7, "v": number * 1000 + i}], job=new_job(table, sequence=sequence()))
+        own = [{"id": number * 1_000_000 + i * 10 + k, "v": number} for k in range(3)]
+        write(table, [*own, {"id": 7, "v": number * 1000 + i}], job=new_job(table, sequence=sequence()))
     return {"commits": count}
 
 
@@ -64,6 +66,20 @@ def increment(table, number, count, send):
             retries += 1
             time.sleep(random.random() * 0.02)
     return {"commits": done, "retries": retries}
+
+
+def mark(table, number, count, send):
+    retries = 0
+    for i in range(count):
+        chosen = number + i * PROCESSES
+        while True:
+            try:
+                prepared_delete(table, [chosen], rows([chosen + 1000], v=number) if i % 2 else ())()
+                break
+            except ConflictError:
+                retries += 1
+                time.sleep(random.random() * 0.02)
+    return {"commits": count, "retries": retries}
 
 
 def until_stopped(table):
@@ -142,13 +158,13 @@ def assign(table, number, count, send):
     """
     retries = 0
     for i in range(count):
-        rows = [{"id": i * 5 + k, "v": number} for k in range(8)]
+        own = [{"id": i * 5 + k, "v": number} for k in range(8)]
         for attempt in range(1_000):
             try:
                 job = new_job(table, sequence=sequence())
                 if i == attempt == 0:
                     meet(table, number)
-                write(table, rows, job=job)
+                write(table, own, job=job)
                 break
             except ConflictError:
                 retries += 1
@@ -161,6 +177,7 @@ ROLES = {
     "insert": insert,
     "churn": churn,
     "increment": increment,
+    "mark": mark,
     "compact": compact_until_stopped,
     "schedule": schedule_until_stopped,
     "take": take,
@@ -219,7 +236,7 @@ def _processes():
     return context
 
 
-def start(warehouse, role, number=0, count=20):
+def start(warehouse, role, number=0, count=COMMITS):
     """A process in a role."""
     receiving, sending = _processes().Pipe(duplex=False)
     process = _processes().Process(target=race, args=(str(warehouse), role, number, count, sending))

@@ -6,8 +6,10 @@ What is read is what a dictionary holds.
 from __future__ import annotations
 
 import pytest
+from support.files import data_files, live_paths
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SqlError, StorageError
+from tablestore_engine.spark.dml import row_level
 
 
 class Marking:
@@ -62,15 +64,31 @@ def test_rows_are_marked(store, monkeypatch, large):
         new_files=3,
     )
     assert dict(store.sql("SELECT `a b`, v FROM t").collect()) == table.rows
+    if large:
+        table.does(
+            "MERGE INTO t USING (SELECT 21 AS id, 's' AS v) s ON t.`a b` = s.id WHEN MATCHED THEN UPDATE SET v = s.v "
+            "WHEN NOT MATCHED BY SOURCE AND t.`a b` = 500 THEN DELETE",  # of a file that the bounds of the source skip
+            removed=[500],
+            put={21: "s"},
+            new_files=1,
+        )
     with pytest.raises(SqlError, match=r"more than once|several"):
         store.execute(
-            "MERGE INTO t USING (SELECT 500 AS id FROM range(2)) s ON t.`a b` = s.id"
+            "MERGE INTO t USING (SELECT 21 AS id FROM range(2)) s ON t.`a b` = s.id"
             " WHEN MATCHED THEN UPDATE SET v = '2'"
         )
 
 
-def test_other_statements(store):
+def broken(*_):
+    raise StorageError("index-1", "broken")
+
+
+def test_other_statements(store, monkeypatch):
     table = Marking(store)
+    with monkeypatch.context() as patched, pytest.raises(StorageError):
+        patched.setattr(row_level, "mark_deleted", broken)
+        store.execute("UPDATE t SET v = 'new' WHERE `a b` = 1")
+    assert data_files(store.table("t")) == live_paths(store.table("t")), "the file with the new row was removed"
     table.does("DELETE FROM t WHERE `a b` < 10", range(10), new_files=0)
     before, version = dict(table.rows), table.version()
     table.does("INSERT INTO t REPLACE WHERE `a b` = 50 VALUES ('p 9', 50, 'r')", put={50: "r"}, new_files=1)

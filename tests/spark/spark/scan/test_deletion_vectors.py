@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.append_deletes import prepared_delete
 from support.deletion_vectors import delete_positions, with_options
 from support.spark_rows import ids_of
+from support.tables import make_table, rows, write
 
 from tablestore_engine.errors import OptionError
 
@@ -48,6 +50,17 @@ def test_queries(store, table, words):
     assert ids_of(store, "SELECT `a b` FROM t WHERE p = 'p 1'") == [i for i in own if i % 2]
     assert ids_of(store, "SELECT `a b` FROM t VERSION AS OF 2") == list(range(200))
     assert ids_of(store, "SELECT sum(record_count) FROM `t$partitions`") == [len(own)]
+
+
+def test_files_of_one_size(store):
+    """The words of a row are found by the size of its file: files of one size are scanned apart."""
+    options = {**VECTORS, "file.compression": "none"}
+    table = make_table(store.catalog, {"id": "BIGINT"}, options=options)
+    for start in (0, 10, 20):
+        write(table, rows(range(start, start + 10)))
+    prepared_delete(table, [1, 15, 16, 29])()
+    assert len({e.file.file_size for e in table.live_files()}) == 1
+    assert ids_of(store, "SELECT id FROM t") == [i for i in range(30) if i not in (1, 15, 16, 29)]
 
 
 def test_columns_of_today(store, table):

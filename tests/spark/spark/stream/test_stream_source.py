@@ -6,10 +6,12 @@ import threading
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql.datasource import DataSource
 from support.spark_rows import rows
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
 from tablestore_engine.operation.commit.consumed_positions import batches_of
+from tablestore_engine.spark.stream import stream_source
 
 pytestmark = pytest.mark.spark
 
@@ -55,18 +57,37 @@ def test_a_copy_of_a_keyed_table_follows_it(store, tmp_path):
 
 
 def test_the_format_needs_only_a_folder(store, tmp_path):
-    store.execute("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED)")
-    store.execute("INSERT INTO t VALUES (1), (2)")
+    store.execute("CREATE TABLE t (id INT, c CHAR(4), PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'bb')")
     store.execute("DELETE FROM t WHERE id = 1")
     plain = store.spark.readStream.format("tablestore").option("scan.mode", "from-snapshot")
     folder = store.table("t").path
     frame = plain.option("scan.snapshot-id", 1).load(f"file:{folder}/")
-    assert [field.simpleString() for field in frame.schema] == ["_row_kind:string", "id:int"]
-    query = frame.writeStream.format("memory").queryName("plain").trigger(**NOW).start()
+    assert [field.simpleString() for field in frame.schema] == ["_row_kind:string", "id:int", "c:string"]
+    query = frame.where("c = 'b'").writeStream.format("memory").queryName("plain").trigger(**NOW).start()
     query.awaitTermination()
-    assert sorted(map(tuple, store.spark.table("plain").collect())) == [("+I", 2)], "what is different after a batch"
+    assert sorted(map(tuple, store.spark.table("plain").collect())) == [("+I", 2, "b   ")], (
+        "what is different after a batch"
+    )
     with pytest.raises(AnalysisException, match=r"Did you mean 'scan\.snapshot-id'"):
         plain.option("scan.snapshot-ids", 1).load(folder)
+
+
+def test_a_format_that_spark_does_not_find_is_registered(store, monkeypatch):
+    """Spark's own search fails where its Python is another one, or where any package called `pyspark_…` does."""
+
+    class Unfound(DataSource):
+        @classmethod
+        def name(cls):
+            return "unfound"
+
+        def schema(self):
+            return "known int"
+
+    store.execute("CREATE TABLE t (id INT)")
+    monkeypatch.setattr(stream_source, "FORMAT", "unfound")
+    monkeypatch.setattr(stream_source, "TableStream", Unfound)
+    assert store.read_stream("t").columns == ["known"]
 
 
 def test_aggregates_limits_and_consumers(store, tmp_path):

@@ -86,3 +86,14 @@ def test_a_key_cannot_be_updated(target):
         return
     with pytest.raises(PrimaryKeyError, match="cannot change"):
         target.execute("UPDATE t SET id = 100 WHERE id = 1")
+
+
+def test_a_column_of_the_target_and_a_variable_of_the_same_name(store, monkeypatch):
+    """A subquery that is computed before the statement means the same as in it."""
+    monkeypatch.setattr("tablestore_engine.spark.read.merge_source_bounds.LARGE_FILES", 0)
+    store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+    store.spark.sql("SELECT * FROM VALUES (1, 10), (2, 5) AS s (x, y)").createOrReplaceTempView("s")
+    store.execute("DECLARE VARIABLE v INT DEFAULT 5")
+    store.execute("DELETE FROM t WHERE id IN (SELECT x FROM s WHERE y = v)")
+    assert rows(store) == [(2, 20), (3, 30)]

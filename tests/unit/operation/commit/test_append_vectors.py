@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.append_deletes import prepared_delete
-from support.tables import compact, make_table, read, reload, rows, write
+from support.tables import compact, make_table, new_job, read, reload, rows, write
 
-from tablestore_engine.errors import ConflictError, OptionError, RowKindError
+from tablestore_engine.errors import ConflictError, OptionError, RowKindError, StorageError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_changes
+from tablestore_engine.operation.commit.append_vectors import mark_deleted
+from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.scheduled_run import execute_here
@@ -18,6 +21,8 @@ from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.rollback import roll_back
 from tablestore_engine.operation.read.arrow_read import read_rows
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 VECTORS = {"deletion-vectors.enabled": "true"}
@@ -105,6 +110,36 @@ def test_concurrent_deletes_of_one_file_conflict(catalog):
     assert not find_orphans(table.state, 2**62)
 
 
+def test_a_delete_that_is_sent_twice_at_once_leaves_no_index_file(catalog):
+    table = append_table(catalog)
+    write(table, rows(range(10)))
+    intent = WriteIntent(identity=CommitIdentity("loader", 1, check_duplicate=True))
+    first, second = (prepared_delete(table, [3], intent=intent) for _ in range(2))
+    assert first() == second()
+    assert ids(table) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert not find_orphans(table.state, 2**62)
+
+
+def test_rows_of_files_that_a_plan_lacks_are_not_left_out(catalog):
+    table = append_table(catalog)
+    for start in (0, 10):
+        write(table, rows(range(start, start + 10)))
+    (first, second) = (table.scan(predicate=Compare("id", "=", one)) for one in (5, 15))
+    with pytest.raises(AssertionError, match=second.files[0].file_name):
+        mark_deleted(new_job(table).target, first, {second.files[0].file_name: np.array([5])})
+    both = first.and_files_of(second)
+    assert (len(both.files), len(first.and_files_of(first).files)) == (2, 1)
+    marked = mark_deleted(new_job(table).target, both, {second.files[0].file_name: np.array([5])})
+    assert [one.files for one in marked.vectors.values()] == [{second.files[0].file_name}]
+
+
+def test_plans_of_other_buckets_join(catalog):
+    table = append_table(catalog, partition_keys=["p"])
+    write(table, [*rows([1], p="a"), *rows([2], p="b")])
+    a, b = (table.scan(predicate=Compare("p", "=", one)) for one in "ab")
+    assert sorted(one.partition for one in a.and_files_of(b).buckets) == [("a",), ("b",)]
+
+
 def test_a_row_level_change_sees_rows_that_were_only_marked(catalog):
     """A statement that adds rows because of a row conflicts when others delete this row without a file that changes."""
     table = append_table(catalog)
@@ -122,7 +157,6 @@ def test_a_compaction_and_a_delete_of_one_file_conflict(catalog):
         write(table, rows(range(start, start + 10)))
     delete(table, [1])
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
-    late = prepared_delete(table, [2])
     delete(table, [12])
     with pytest.raises(ConflictError, match="meanwhile"):
         run_and_commit(table.state, tasks, execute_here)
@@ -132,6 +166,64 @@ def test_a_compaction_and_a_delete_of_one_file_conflict(catalog):
     with pytest.raises(ConflictError):
         late()
     assert ids(table) == [i for i in range(20) if i not in (1, 12)]
+
+
+def test_a_compaction_of_other_buckets_is_committed(catalog):
+    table = append_table(catalog, partition_keys=["p"])
+    for start in (0, 10):
+        write(table, [one for p in range(3) for i in range(10) for one in rows([p * 100 + start + i], p="abc"[p])])
+    delete(table, [1, 101, 201])
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    delete(table, [113])
+    kept = ids(table)
+    assert run_and_commit(table.state, tasks, execute_here).commit_kind == "COMPACT"
+    assert {one.partition[0]: len(one.files) for one in table.scan().buckets} == {"a": 1, "b": 2, "c": 1}
+    assert (list(vectors(table).values()), ids(table)) == ([1, 1], kept)
+    assert not find_orphans(table.state, 2**62)
+
+
+def many_marked_files(catalog, count, **more):
+    """A table of full files, in each of which half the rows are deleted."""
+    table = append_table(catalog, {"target-file-size": "1 kb"}, **more)
+    for number in range(count):
+        write(table, [one for i in range(number * 10, number * 10 + 10) for one in rows([i], p="ab"[i % 2])])
+    delete(table, [i for i in range(count * 10) if i % 10 < 5])
+    return table
+
+
+def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
+    table = many_marked_files(catalog, 12)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    assert sorted(f.file_name for one in tasks for f in one.files) == sorted(f.file_name for f in table.scan().files)
+    assert len(tasks) > 1
+    assert min(sum(f.file_size for f in one.files) for one in tasks) >= 4 * 1024
+    travelled = []
+
+    def execute(chosen):
+        travelled.extend(name for one in chosen for name in one.deletions)
+        return execute_here(chosen)
+
+    assert run_and_commit(table.state, tasks, execute)
+    assert len(travelled) == 12, "a task takes the vectors of its own files along"
+    assert (vectors(table), ids(table)) == ({}, [i for i in range(120) if i % 10 >= 5])
+
+
+def test_a_damaged_file_keeps_only_its_bucket_from_being_compacted(catalog):
+    """The tasks of a bucket begin with the same vectors, so they are committed together."""
+    table = many_marked_files(catalog, 12, partition_keys=["p"])
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    damaged = [one for one in tasks if one.partition_path == "p=a"][-1]
+    assert len(tasks) >= 4
+
+    def execute(chosen):
+        if damaged.files in [one.files for one in chosen]:
+            raise StorageError("f", "damaged")
+        return execute_here(chosen)
+
+    with pytest.raises(StorageError):
+        run_and_commit(table.state, tasks, execute)
+    assert {one.partition[0]: bool(one.deletions) for one in table.scan().buckets} == {"a": True, "b": False}
+    assert ids(table) == [i for i in range(120) if i % 10 >= 5]
 
 
 def test_a_compaction_that_began_before_the_option_was_set_conflicts(catalog):

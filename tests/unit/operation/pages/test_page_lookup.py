@@ -165,3 +165,32 @@ def test_a_file_that_is_cut_off(tmp_path):
         file.truncate(1_000)
     with pa.OSFile(path) as handle, pytest.raises(pa.ArrowInvalid, match="no footer"):
         found(handle, path, keys, ["id"])
+
+
+@pytest.mark.parametrize(("sought", "read"), [(6, [["id"], ["name", "s"]]), (7, [["id"]])])
+def test_other_columns_of_a_small_file_are_read_for_its_rows_only(tmp_path, monkeypatch, sought, read):
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 1 << 20)
+    path = written(tmp_path / "a.parquet", table())
+    taken = []
+
+    class Recorded(pq.ParquetFile):
+        def read(self, columns=None, **kwargs):
+            taken.append(columns)
+            return super().read(columns=columns, **kwargs)
+
+    monkeypatch.setattr(pq, "ParquetFile", Recorded)
+    keys = RowKeys(pa.table({"id": pa.array([sought], pa.int64())}))
+    with pa.OSFile(path) as handle:
+        at, rows = found(handle, path, keys, ["name", "id", "s", "missing"])
+    assert taken == read
+    assert [one.column_names for one in rows] == [["name", "id", "s"]] * bool(at)
+
+
+def test_a_small_file_of_many_rows_is_read_by_pages(tmp_path, monkeypatch):
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 1 << 20)
+    monkeypatch.setattr(page_lookup, "_WHOLE_ROWS", ROWS - 1)
+    monkeypatch.delattr(page_lookup, "_of_whole")
+    path = written(tmp_path / "a.parquet", table())
+    with pa.OSFile(path) as handle:
+        at, _ = found(handle, path, RowKeys(pa.table({"id": pa.array([6], pa.int64())})), ["name"])
+    assert at == [9, 10, 11]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.append_deletes import prepared_delete
 from support.tables import make_table, write
 
 from tablestore_engine.operation.scan.file_skipping import certain_rows
@@ -35,6 +36,14 @@ def table(tmp_path):
 )
 def test_rows_of_whole_files_count(table, column, op, value, rows):
     assert certain_rows(table.scan(), Compare(column, op, value), table.state.schemas.load) == rows
+
+
+def test_files_without_a_key_count_each(tmp_path):
+    table = make_table(tmp_path, {"id": "INT"}, options={"deletion-vectors.enabled": "true"})
+    for ids in ([1, 2, 3], [3, 4], [6, 7], [6, 8, 9]):
+        write(table, [{"id": i} for i in ids])
+    prepared_delete(table, [8])()
+    assert certain_rows(table.scan(), Compare("id", ">", 2), table.state.schemas.load) == 4
 
 
 def test_deletes_do_not_count(table):

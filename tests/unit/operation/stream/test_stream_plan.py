@@ -8,6 +8,7 @@ import time
 from collections import Counter
 
 import pytest
+from support.append_deletes import prepared_delete
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
@@ -58,6 +59,8 @@ def history(table, keyed, dice):
     choice = dice.random()
     if choice < 0.15:
         compact(table)
+    elif choice < 0.5 and table.options.deletion_vectors:
+        prepared_delete(table, dice.sample(range(9), 2), rows(dice.sample(range(9), dice.randrange(2)), v=7))()
     elif choice < 0.25 and not keyed:
         write(table, rows([dice.randrange(9)], v=dice.randrange(3)), kind="OVERWRITE", replaces=lambda entry: True)
     else:
@@ -67,7 +70,7 @@ def history(table, keyed, dice):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", ["keyed", "lookup", "append", "buckets"])
+@pytest.mark.parametrize("kind", ["keyed", "lookup", "append", "buckets", "marks"])
 def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     dice = random.Random(seed)
     keyed = kind in ("keyed", "lookup")
@@ -76,14 +79,14 @@ def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
         table = keyed_table(tmp_path, {"bucket": "2", **options})
     else:
         more = {"bucket": "2", "bucket-key": "id"} if kind == "buckets" else {}
+        more |= {"deletion-vectors.enabled": "true"} if kind == "marks" else {}
         table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=more)
     limits = dice.choice([Limits(), Limits(files=1), Limits(rows=2), Limits(files=3, rows=7)])
     for _ in range(dice.randrange(4)):
         history(table, keyed, dice)
     planner = StreamPlanner(table.state)
-    assert planner.source is {"keyed": ChangeSource.STATES, "lookup": ChangeSource.RECORDED}.get(
-        kind, ChangeSource.FILES
-    )
+    sources = {"keyed": ChangeSource.STATES, "lookup": ChangeSource.RECORDED, "marks": ChangeSource.STATES}
+    assert planner.source is sources.get(kind, ChangeSource.FILES)
     latest = dice.random() < 0.5
     state = content(table) if latest else Counter()
     position = planner.begin(StreamOptions("latest" if latest else "latest-full"))
@@ -231,3 +234,16 @@ def test_changed_columns_end_a_stream_that_goes_on_when_it_is_started_again(tmp_
         planner.following(position, Limits())
     ((_, changes),) = batches(StreamPlanner(table.state), position)
     assert changes == [{"_row_kind": "+I", "id": 2, "v": 1, "w": 5}]
+
+
+def test_limits_count_the_files_of_which_rows_are_marked(tmp_path):
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options={"deletion-vectors.enabled": "true"})
+    for start in (0, 10):
+        write(table, rows(range(start, start + 10)))
+    position = StreamPosition.after(table.latest_snapshot())
+    for one in (3, 4, 15):
+        prepared_delete(table, [one])()
+    for limits in (Limits(files=4), Limits(rows=40)):  # each file is read as it was, and as it became
+        found = batches(StreamPlanner(table.state), position, limits)
+        assert [[row["id"] for row in changes] for _, changes in found] == [[3, 4], [15]]
+    assert [len(changes) for _, changes in batches(StreamPlanner(table.state), position)] == [3]

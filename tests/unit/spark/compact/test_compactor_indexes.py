@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from support.append_deletes import prepared_delete
 from support.files import data_files
 from support.tables import arrow_rows, make_table, write
 
@@ -85,6 +86,20 @@ def test_deleted_rows_stay_deleted(tmp_path):
     assert after.file_name != before.file_name
     assert {r["id"]: r["v"] for r in table.to_arrow().to_pylist()} == {**dict.fromkeys(range(50), 1), 7: 2}
     assert table.to_arrow().num_rows == 50
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket": "1", "bucket-key": "id"}], ids=["one bucket", "fixed bucket"])
+def test_marked_rows_stay_marked(tmp_path, options):
+    options = {"deletion-vectors.enabled": "true", **options}
+    table = make_table(tmp_path, {"id": "INT", "b": "INT", "v": "INT"}, options=options)
+    for ids in (range(50), range(50, 60)):
+        table.write(arrow_rows(table.schema, [{"id": n, "b": n, "v": 1} for n in ids]))
+    prepared_delete(table, [7, 8])()
+    before = table.index_files()
+    table = altered(tmp_path, *INDEXES)
+    assert len(rewrite_indexes(no_spark, table)) == 2
+    assert table.index_files() == before
+    assert sorted(r["id"] for r in table.to_arrow().to_pylist()) == [n for n in range(60) if n not in (7, 8)]
 
 
 def test_a_failure_leaves_the_files_and_no_index(tmp_path):

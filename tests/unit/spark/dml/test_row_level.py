@@ -18,8 +18,21 @@ def removed(table, snapshot, ids):
     return remove_rows(None, Read(table, snapshot, plan, 0), rows_of_keys(table, plan, keys))
 
 
-def test_rows_in_memory_are_removed(tmp_path):
-    table = keyed_table(tmp_path, {"bucket": "2"})
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sequence.field": "v"},
+        {"bucket": "-1"},
+        {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"},
+        {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": "true", "fields.v.aggregate-function": "max"},  # noqa: E501
+        {"changelog-producer": "input"},
+        {"changelog-producer": "lookup"},
+        {"changelog-producer": "full-compaction"},
+    ],
+)  # fmt: skip
+def test_rows_in_memory_are_removed(tmp_path, options):
+    table = keyed_table(tmp_path, {"bucket": "2", **options})
     write(table, [{"id": i, "v": i} for i in range(10)])
     write(table, [{"id": 3, "v": 30}])
     outcome = removed(table, table.latest_snapshot(), [3, 4, 99])

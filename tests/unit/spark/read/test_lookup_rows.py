@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from support.tables import schema_of
+from support.tables import partitioned_table, row, schema_of, write
 
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.schema.table.predicate import Compare, In
-from tablestore_engine.spark.read.lookup_rows import keys_among, keys_of_rows, lookup_columns, predicates_of
+from tablestore_engine.spark.read import lookup_rows
+from tablestore_engine.spark.read.lookup_rows import (
+    keys_among,
+    keys_of_rows,
+    lookup_columns,
+    predicates_of,
+    rows_of_keys,
+)
 
 KINDS = {
     "id": "INT", "tiny": "TINYINT", "name": "STRING", "code": "CHAR(3)", "price": "DECIMAL(6, 2)", "day": "DATE",
@@ -67,3 +75,52 @@ def test_keys_give_predicates_on_files():
         Compare("name", ">=", "a"), Compare("name", "<=", "c"), In("name", ("b", "a", "c")),
     ]  # fmt: skip
     assert predicates_of(RowKeys(values.slice(0, 0))) == [In("id", ())]
+
+
+@pytest.fixture
+def partitions(tmp_path, monkeypatch):
+    """A table of three partitions of two buckets, which several threads read."""
+    monkeypatch.setattr(lookup_rows, "_SPLIT_BYTES", 0)
+    monkeypatch.setattr(pa, "cpu_count", lambda: 4)
+    table = partitioned_table(tmp_path, {"bucket": "2"})
+    write(table, [row(number, number, p) for p in "abc" for number in range(20)])
+    write(table, [row(3, 30, "b")])
+    return table
+
+
+def looked_up(table, ids):
+    sought = RowKeys(pa.table({"id": pa.array(ids, pa.int32())}))
+    found = rows_of_keys(table, table.scan(), sought)
+    return None if found is None else sorted(tuple(one.values()) for one in found.to_pylist())
+
+
+def test_threads_look_up_the_rows_of_all_partitions(partitions):
+    expected = [("a", 3, 3), ("a", 7, 7), ("b", 3, 30), ("b", 7, 7), ("c", 3, 3), ("c", 7, 7)]
+    assert looked_up(partitions, [7, 3, 3, 99, 7]) == expected, "a key that repeats finds its rows once"
+    assert looked_up(partitions, [99]) == []
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES"])
+def test_the_limits_are_those_of_all_threads_together(partitions, monkeypatch, limit):
+    found = looked_up(partitions, [3, 7])
+    monkeypatch.setattr(lookup_rows, limit, 5 if limit == "MOST_ROWS" else 50)
+    assert len(found) == 6
+    assert looked_up(partitions, [3, 7]) is None
+
+
+def test_no_thread_goes_on_after_an_error(partitions, monkeypatch):
+    first, *_ = partitions.scan().buckets
+    to_the_end = []
+
+    def read(state, part, names, keys):
+        if first in part.buckets:
+            raise OSError("The disk is full.")
+        for _ in range(3_000):
+            time.sleep(0.001)
+            yield pa.record_batch({"p": ["a"], "id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})
+        to_the_end.append(part)
+
+    monkeypatch.setattr(lookup_rows, "read_rows", read)
+    with pytest.raises(OSError, match="The disk is full"):
+        looked_up(partitions, [3])
+    assert to_the_end == []

@@ -130,5 +130,16 @@ def test_python_works_while_each_command_starts(tmp_path):
     assert called == [1, 1]
 
 
+def test_the_jvm_looks_for_data_sources_with_the_python_of_its_workers(tmp_path):
+    """Not with a driver's, which in a notebook is `jupyter`."""
+    written = tmp_path / "environment"
+    environ = {"PYSPARK_DRIVER_PYTHON": "jupyter", "PYSPARK_PYTHON": "python3"}
+    with pytest.raises(EnvironmentProblem):
+        start_jvm([Command(("sh", "-c", f"/usr/bin/env > {written}; false"), {})], environ, None, lambda: None)
+    names = [line.partition("=")[0] for line in written.read_text().splitlines()]
+    assert "PYSPARK_PYTHON" in names
+    assert "PYSPARK_DRIVER_PYTHON" not in names
+
+
 def test_modules_imported_in_the_background_exist():
     assert all(importlib.util.find_spec(name) for name in jvm._OF_FIRST_STATEMENT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.sql.types import StructType
-from support.tables import make_table
+from support.tables import make_table, write
 
 from tablestore_engine.errors import OptionError, SchemaError, TableNotFound, UserError
 from tablestore_engine.spark.stream.stream_source import TableStream, table_at
@@ -17,6 +17,7 @@ from tablestore_engine.spark.stream.stream_source import TableStream, table_at
         ("", "not given a folder"),
         ("w/d.db/orders", "relative path"),
         ("/w/orders", "not the folder of a table"),
+        ("/w/.db/orders", "not the folder of a table"),
         ("s3://b/w/d.db/orders", "not a local folder"),
     ],
 )
@@ -48,3 +49,22 @@ def test_options_schemas_and_other_uses_are_refused(tmp_path):
     ):
         with pytest.raises(UserError, match=rf"TableStore\(warehouse\)\.{way_out}\("):
             refused(source.schema())
+
+
+def test_texts_of_a_char_have_its_length(tmp_path):
+    """Also those that another writer stored shorter, unless they are of a key."""
+    table = make_table(
+        tmp_path, {"id": "CHAR(2)", "c": "CHAR(4)", "l": {"type": "ARRAY", "element": "CHAR(2)"}}, ["id"]
+    )
+    write(table, [{"id": "a", "c": "b", "l": ["c", None]}, {"id": "e"}])
+    source = TableStream({"path": table.path})
+    assert [list(field.metadata.values()) for field in source.schema()] == [
+        [], ["char(2)"], ["char(4)"], ["array<char(2)>"],
+    ]  # fmt: skip
+    reader = source.streamReader(source.schema())
+    start = reader.initialOffset()
+    (task,) = reader.partitions(start, reader.latestOffset(start))
+    (batch,) = reader.read(task)
+    assert [tuple(one.values()) for one in batch.to_pylist()] == [
+        ("+I", "a", "b   ", ["c ", None]), ("+I", "e", None, None),
+    ]  # fmt: skip

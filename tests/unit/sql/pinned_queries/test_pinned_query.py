@@ -32,3 +32,17 @@ def test_a_table_that_is_read_at_another_time_gives_no_keys(catalog, settings, a
     frames = Frames(spark, catalog, "default", settings=settings)
     found = frames._as_it_is(TableReference("default", "few", **asked))
     assert (found is not None) == is_plain
+
+
+def test_settled_queries_are_computed_and_not_shared(catalog, monkeypatch):
+    make_table(catalog, {"x": "INT"}, name="few")
+    frames = Frames(Mock(**{"catalog.tableExists.return_value": False}), catalog, "default", settings={})
+    monkeypatch.setattr(frames, "_read", lambda table, reference: (Mock(), 1 << 40))
+    first = frames.bound("SELECT * FROM few").text
+    assert frames.bound("SELECT * FROM few").text == first, "one view for one statement"
+    frames.bound("SELECT repeat('a', 9) FROM parquet.`/p`")
+    assert (frames.input_bytes, frames.is_small) == (None, False)
+    frames.settled(5)
+    assert (frames.input_bytes, frames.is_small) == (5, True)
+    assert frames.bound("SELECT * FROM few").text != first, "a later query reads the table, and its files count"
+    assert frames.input_bytes == 5 + (1 << 40)

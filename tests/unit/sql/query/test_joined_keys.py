@@ -27,6 +27,7 @@ JOINS = {
     # Rows are looked for in a query.
     "select v from big where (a, b) in (select x, y from few)": BOTH,
     "select v from big t where c > 1 and t.a in (select distinct s.x AS k from few s where s.y = t.b)": BY_A,
+    "select v from big where a in (select x from (select x from few))": [],
     "select v from big where a in (with s as (select x from few) select x from s)": [],
     "with s as (select x as k from few) select v from big where a in (select k from s)": BY_A,
     "select t.v from other o cross join big t where t.a in (select x from few)": BY_A,
