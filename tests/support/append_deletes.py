@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from support.tables import new_job, write_files
-from tablestore_engine.operation.commit.append_vectors import mark_deleted
+from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches

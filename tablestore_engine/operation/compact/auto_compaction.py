@@ -16,7 +16,7 @@ from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStore
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.append_vectors import without_removed
+from tablestore_engine.operation.commit.append_deletion_vectors import without_removed
 from tablestore_engine.operation.commit.bucket_index_commit import BucketId, IndexChange, vector_conflicts
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity

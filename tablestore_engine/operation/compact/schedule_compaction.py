@@ -23,7 +23,7 @@ from tablestore_engine.metadata.compaction_plan import (
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
+from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of

@@ -29,8 +29,8 @@ from tablestore_engine.operation.files.variants import with_whole_variants
 from tablestore_engine.operation.formats.batch_size import slices_within
 from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout
 from tablestore_engine.operation.statistics.column_stats import UNKNOWN, ColumnStats
+from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system_columns import COUNT, KEY_PREFIX, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds, refuse_variants

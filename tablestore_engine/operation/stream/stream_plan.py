@@ -29,7 +29,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_commit,
     recorded_entries,
 )
-from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
+from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition

@@ -14,7 +14,7 @@ from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buc
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob
-from tablestore_engine.schema.table.vector_rules import check_vectors_written
+from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 
 _clock_lock = threading.Lock()
 _last_number = 0

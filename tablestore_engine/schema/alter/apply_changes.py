@@ -16,6 +16,7 @@ from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, che
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
+from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
@@ -28,7 +29,6 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 

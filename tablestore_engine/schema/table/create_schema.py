@@ -9,10 +9,10 @@ from itertools import count
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import ChangelogOptions, CoreOptions, FileOptions, LayoutOptions, Option
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
+from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.table.vector_rules import check_vectors_written
 from tablestore_engine.schema.types.system_columns import is_system_name
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,

@@ -20,7 +20,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.append_vectors import without_removed
+from tablestore_engine.operation.commit.append_deletion_vectors import without_removed
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.read.row_count import row_count

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors, mark_deleted
+from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors, mark_deleted
 from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -25,8 +25,8 @@ from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteInten
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.dml.deletion_vectors import marked_rows
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
-from tablestore_engine.spark.dml.marked_rows import marked_rows
 from tablestore_engine.spark.dml.multiset_row_level import (
     OLD_COLUMN,
     as_records,

@@ -1,6 +1,6 @@
 """Scans without the rows that deletion vectors name, as SQL: no row crosses into Python.
 
-A row's word (see `deleted_words`) is found in an array, by its position and by the size of its file: this costs about
+A row's word (see `deletion_vector_words`) is found in an array, by its position and by the size of its file: this costs about
 as much as one more column. Where this cannot be, the words that are not zero are broadcast, and rows joined with them
 by file and number of the word.
 """
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_of
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.spark.expressions.format_braces import formatted
-from tablestore_engine.spark.scan.deleted_words import SizedFiles
+from tablestore_engine.spark.scan.deletion_vector_words import SizedFiles
 
 # Hidden columns of the scan, and the columns of the words.
 _FILE, _SIZE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_size", "__tablestore_deleted_at"

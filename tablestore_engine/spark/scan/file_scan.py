@@ -29,7 +29,7 @@ from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
-from tablestore_engine.spark.scan.deleted_words import all_words, sized_files
+from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.table import Table

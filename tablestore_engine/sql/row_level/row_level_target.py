@@ -19,7 +19,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.append_vectors import keeps_file_vectors
+from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.scan_plan import ScanPlan

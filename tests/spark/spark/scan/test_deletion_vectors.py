@@ -35,7 +35,7 @@ def table(store):
 def words(request, monkeypatch):
     """How the word of a row is found: in an array, or by a join."""
     if request.param == "joined":
-        monkeypatch.setattr("tablestore_engine.spark.scan.deleted_words._MOST_WORDS", 0)
+        monkeypatch.setattr("tablestore_engine.spark.scan.deletion_vector_words._MOST_WORDS", 0)
     return request.param
 
 

@@ -89,7 +89,7 @@ def test_deleted_rows_stay_deleted(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"bucket": "1", "bucket-key": "id"}], ids=["one bucket", "fixed bucket"])
-def test_marked_rows_stay_marked(tmp_path, options):
+def test_deletion_vectors_stay_marked(tmp_path, options):
     options = {"deletion-vectors.enabled": "true", **options}
     table = make_table(tmp_path, {"id": "INT", "b": "INT", "v": "INT"}, options=options)
     for ids in (range(50), range(50, 60)):

@@ -12,7 +12,7 @@ from support.tables import compact, make_table, new_job, read, reload, rows, wri
 from tablestore_engine.errors import ConflictError, OptionError, RowKindError, StorageError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_changes
-from tablestore_engine.operation.commit.append_vectors import mark_deleted
+from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tablestore_engine.spark.scan import deleted_words
-from tablestore_engine.spark.scan.deleted_words import all_words, sized_files
+from tablestore_engine.spark.scan import deletion_vector_words
+from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 
 
 def deleted_as_read(sizes, row_counts, deleted):
@@ -48,6 +48,6 @@ def test_every_file_is_in_one_scan():
 
 def test_words_are_joined(monkeypatch):
     assert sized_files([7] * 5, [10] * 5) is None  # five scans
-    monkeypatch.setattr(deleted_words, "_MOST_WORDS", 3)
+    monkeypatch.setattr(deletion_vector_words, "_MOST_WORDS", 3)
     assert sized_files([1, 2], [64, 10]) is not None
     assert sized_files([1, 2], [128, 10]) is None
