@@ -1,8 +1,8 @@
 """Scans without the rows that deletion vectors name, as SQL: no row crosses into Python.
 
-A row's word (see `deletion_vector_words`) is found in an array, by its position and by the size of its file: this costs about
-as much as one more column. Where this cannot be, the words that are not zero are broadcast, and rows joined with them
-by file and number of the word.
+A row's word (see `deletion_vector_words`) is found in an array, by its position and by the size of its file: this
+costs about as much as one more column. Where this cannot be, the words that are not zero are broadcast, and rows
+joined with them by file and number of the word.
 """
 
 from __future__ import annotations

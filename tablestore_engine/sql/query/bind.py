@@ -174,12 +174,8 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
         table: _reference(table, predicate, text, hidden.get(table, ()))
         for table, predicate in zip(structure.tables, predicates, strict=True)
     }
-    return _Analysis(
-        structure,
-        tokens,
-        tuple(_with_joined(tables, structure, tokens).items()),
-        dict(_seen_only_in_condition(structure, tokens)),
-    )
+    bound = tuple(_with_joined(tables, structure, tokens).items())
+    return _Analysis(structure, tokens, bound, dict(_seen_only_in_condition(structure, tokens)))
 
 
 def _with_joined(
