@@ -192,7 +192,7 @@ def _what_next(stage: Stage) -> list[tuple[str, str]]:
          f'{look} sql -s nyc "select count(*) from flights version as of 1"'),
         ("Aircraft that changed hands, from the dbt snapshot.", f'{look} sql -s nyc "{changed}"'),
         ("Does fog hold flights up? Asked of the table without a key.", f'{look} sql -s nyc "{fog}"'),
-        ("The last delivery once more: everything runs, and nothing changes.",
+        ("The last delivery once more: everything runs, and no value changes.",
          f"FLIGHTS_DELIVERY=11 {dbt} build --select stg_flight_reports+"),
         ("The documentation, with size and commits of each table.", f"{dbt} docs generate && {dbt} docs serve"),
     ]  # fmt: skip
