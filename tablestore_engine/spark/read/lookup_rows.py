@@ -233,14 +233,22 @@ def _by_file(positions: pa.Table) -> Iterator[tuple[str, Longs]]:
 
 def frame_of_rows(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
     """Rows of a table as they are read, or some columns of them, maybe with their positions (`rows_at`)."""
-    fields = [_POSITION_FIELDS.get(name) or schema.field(name) for name in rows.column_names]
+    fields = fields_of(rows, schema)
     return typed(frame_of_fields(spark, rows, fields), schema, fields)
+
+
+def fields_of(rows: pa.Table, schema: TableSchema) -> list[DataField]:
+    """The columns of such rows."""
+    return [_POSITION_FIELDS.get(name) or schema.field(name) for name in rows.column_names]
 
 
 def frame_of_fields(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
     """Rows with the Spark types of fields, whatever Spark would make of their Arrow types."""
-    shape = to_spark_schema(fields)
+    return spark.createDataFrame(for_spark(rows, fields) if rows.num_rows else [], to_spark_schema(fields))
+
+
+def for_spark(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+    """Rows in the Arrow types in which Spark takes them."""
     kinds = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
     cast = [rows.column(i).cast(kind, safe=False) for i, kind in enumerate(kinds.types)]
-    given = pa.Table.from_arrays(cast, schema=kinds)
-    return spark.createDataFrame(given if rows.num_rows else [], shape)
+    return pa.Table.from_arrays(cast, schema=kinds)

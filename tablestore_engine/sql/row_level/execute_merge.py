@@ -15,13 +15,13 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
-from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.char_text import filled_sql, typed_schema
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_type
-from tablestore_engine.spark.read.merge_source_bounds import (
-    comparable_columns,
-)
+from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
+from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
+from tablestore_engine.spark.read.paired_rows import PairedSide, from_pairs, paired
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
@@ -161,20 +161,15 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
     firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
     fields = target.table.schema.fields
-    view = read.matching(target.register())
-    target_sql, source_sql = f"{view} AS {quoted_name(target.alias)}", f"{read.view} AS {alias}"
+    both_sql, target_sql, source_sql = _joined(statement, target, read, bound)
     text = clause_rows(
-        join_sql=(
-            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quoted_name(target.alias)} "
-            f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
-            f"ON {bound(statement.on_sql)}"
-        ),
+        join_sql=both_sql,
         target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields), target.hidden),
         source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
         scopes=ClauseScopes(
-            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], f"{target_sql}, {source_sql}"),
+            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], both_sql),
             not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], source_sql),
             not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], target_sql),
         ),
@@ -184,6 +179,29 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     columns = [f"{value_column(i)} AS {quoted_name(f.name)}" for i, f in enumerate(fields)]
     columns += target.source_columns()
     return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
+
+
+def _joined(
+    statement: Merge, target: RowLevelTarget, read: Source, bound: Callable[[str], str]
+) -> tuple[str, str, str]:
+    """The FROM lists of both sides as ON joins them, of the target, and of the source."""
+    own, alias = quoted_name(target.alias), quoted_name(statement.source_alias or SOURCE)
+    kind = _join_kind(statement)
+    if read.pairs and read.held is not None and target.rows is not None:
+        fields = fields_of(target.rows, target.table.schema)
+        one = PairedSide(for_spark(target.rows, fields), typed_schema(fields), own, _IN_TARGET)
+        other = PairedSide(read.held, read.frame.schema, alias, _IN_SOURCE)
+        rows = paired(target.frames.spark, one, other, read.pairs, kind.lower())
+        if rows is not None:
+            view = quoted_name(target.frames.register(SOURCE, rows))
+            return from_pairs(view, one, other), from_pairs(view, one), from_pairs(view, other)
+    view = read.matching(target.register())
+    both = (
+        f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {own} "
+        f"{kind} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
+        f"ON {bound(statement.on_sql)}"
+    )
+    return both, f"{view} AS {own}", f"{read.view} AS {alias}"
 
 
 def _source_alias(statement: Merge) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import has_root
 from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
@@ -30,11 +32,13 @@ from tablestore_engine.spark.read.merge_source_bounds import (
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
+from tablestore_engine.sql.query.predicate_reader import conjuncts
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SOURCE = "__tablestore_source"
+_PADDED = frozenset(["CHAR"])
 _SIMPLE = (
     T.BooleanType(), T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType(), T.FloatType(), T.DoubleType(),
     T.StringType(), T.BinaryType(), T.DateType(), T.TimestampType(), T.TimestampNTZType(),
@@ -51,17 +56,26 @@ _SIMPLE = (
 
 @dataclass(frozen=True)
 class Source:
-    """The source rows of a MERGE: the query, the view (quoted) to read its rows from, and these rows; `held` if they
-    are in memory.
+    """The source rows of a MERGE: the query, and the view (quoted) to read its rows from, with these rows, which is
+    made when it is first asked for; `held` if they are in memory.
 
-    `matching` is SQL of the rows of the target, a view (quoted), that some row of the source may match.
+    `matching` is SQL of the rows of the target, a view (quoted), that some row of the source may match. `pairs` are
+    columns of the target and the source which are equal exactly in the rows that match, if that is known.
     """
 
     frame: DataFrame
-    view: str
-    rows: DataFrame
+    read: Callable[[], tuple[str, DataFrame]]
     held: pa.Table | None = None
     matching: Callable[[str], str] = lambda target: target
+    pairs: Pairs = field(default_factory=list)
+
+    @property
+    def view(self) -> str:
+        return self.read()[0]
+
+    @property
+    def rows(self) -> DataFrame:
+        return self.read()[1]
 
 
 @dataclass(frozen=True)
@@ -115,14 +129,14 @@ def read_once(
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
         pairs = comparable_columns(pairs, table.schema, frame)
     if not pairs:
-        yield target, Source(frame, quoted_name(frames.register(SOURCE, frame)), frame)
+        yield target, Source(frame, _viewed(frames, lambda: frame))
         return
     with _computed(frame, frames, table) as source:
-        found = _looked_up(merge, source, pairs) if looks else None
+        found = _looked_up(merge, source, pairs, target) if looks else None
         if found is not None:
             if source.held is not None:
                 frames.settled(source.held.nbytes)
-            yield found, source
+            yield found, replace(source, pairs=_exact(statement, pairs, table.schema))
             return
         bounds = bounds_of(source.rows, pairs, table.schema)
         matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
@@ -137,12 +151,33 @@ def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source
     """The source, of which every row is computed once."""
     held = _collected(frames.rows(frame), table.schema)
     if held is not None:
-        rows = frames.spark.createDataFrame(held if held.num_rows else [], frame.schema)
-        yield Source(frame, quoted_name(frames.register(SOURCE, rows)), rows, held)
+        made = lambda: frames.spark.createDataFrame(held if held.num_rows else [], frame.schema)  # noqa: E731
+        yield Source(frame, _viewed(frames, made), held)
         return
     view = quoted_name(frames.register(SOURCE, with_own_plan(frame)))
     with kept(frames.spark, view) as rows:
-        yield Source(frame, view, rows)
+        yield Source(frame, lambda: (view, rows))
+
+
+def _viewed(frames: Frames, rows: Callable[[], DataFrame]) -> Callable[[], tuple[str, DataFrame]]:
+    """The view of rows and these, both made once."""
+
+    @cache
+    def read() -> tuple[str, DataFrame]:
+        made = rows()
+        return quoted_name(frames.register(SOURCE, made)), made
+
+    return read
+
+
+def _exact(statement: Merge, pairs: Pairs, schema: TableSchema) -> Pairs:
+    """The pairs of columns if ON says that they are equal and nothing else; else none.
+
+    None either of a table with columns that its rows do not have as Spark reads them.
+    """
+    tokens = tokenize(statement.on_sql)
+    others = len(conjuncts(tokens, 0, len(tokens) - 1)) > len(pairs) or computed_columns(schema.options)
+    return [] if others or any(has_root(f.type, _PADDED) for f in schema.fields) else pairs
 
 
 def _collected(rows: Rows, schema: TableSchema) -> pa.Table | None:
@@ -155,9 +190,9 @@ def _collected(rows: Rows, schema: TableSchema) -> pa.Table | None:
     return few_rows(rows, schema)
 
 
-def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
+def _looked_up(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget) -> RowLevelTarget | None:
     """The target with the rows that the MERGE may change, looked up by key; None if they are not."""
-    matched = _matched(merge, source, pairs)
+    matched = _matched(merge, source, pairs, merge.target((merge.on(),), ()) if merge.others else target)
     if matched is None or not merge.others:
         return matched
     bound = expressions_of(merge.statement, matched)
@@ -167,7 +202,7 @@ def _looked_up(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | 
     return None if found is None else matched.and_rows_of(found)
 
 
-def _matched(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | None:
+def _matched(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget) -> RowLevelTarget | None:
     """The target with the rows that rows of the source may match.
 
     Where ON gives no column of the key, the keys are those of the rows that have the values of the source.
@@ -182,7 +217,7 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs) -> RowLevelTarget | No
         keys = keys_among(source.held, by_key, schema)
     else:
         keys = few_keys(source.rows, by_key, schema)
-    found = None if keys is None else merge.target((merge.on(),), ()).of_keys(keys)
+    found = None if keys is None else target.of_keys(keys)
     return None if found is None or found.rows is None else found
 
 
