@@ -199,8 +199,9 @@ def test_a_source_that_matches_twice_is_refused(target):
 
 def test_a_key_that_the_column_cannot_hold_matches_nothing(target):
     far = "SELECT id + 4294967296 AS id, v, s FROM source UNION ALL SELECT 1L, 5, null"
-    matched = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED AND s.v = 300 THEN INSERT VALUES (99, s.v, s.s)"
-    target.execute(f"MERGE INTO t USING ({far}) s ON t.id = s.id {matched}")
+    update = "WHEN MATCHED THEN UPDATE SET v = s.v"
+    insert = "WHEN NOT MATCHED AND s.v = 300 THEN INSERT (id, v, s) VALUES (99, s.v, s.s)"
+    target.execute(f"MERGE INTO t USING ({far}) s ON t.id = s.id {update} {insert}")
     changed = [(99, 300, "s3"), *((i, 5 if i == 1 else v, s) for i, v, s in TARGET)]
     assert stored(target) == sorted(changed)
 
