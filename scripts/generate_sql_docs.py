@@ -68,7 +68,10 @@ may have one of these names, or one that begins with `__tablestore_`.
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
-- `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
+- Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns that
+  differ in case only, such as `id` and `Id`: these are told apart by their case everywhere, and `ID` is none of them.
+  Other sessions are told that the names are ambiguous when they read or write rows; Python reads such a table without a
+  session. dbt does not tell names apart.
 """
 
 _DATA_COLUMNS = {

@@ -313,7 +313,7 @@ class StorageError(TableStoreError):
 
 # A file of a table, by its path in a warehouse. Hidden folders are those of views and of what is being built.
 _OF_TABLE = re.compile(r".*/([^/=]+)\.db/([^/.][^/]*)/", re.DOTALL)
-_LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO)
+_LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO, errno.ELOOP)
 _RESTORE = "Restore the file from a copy of the table."
 _WAYS_OUT = (
     (

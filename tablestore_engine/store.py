@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.create_schema import check_alike, create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -125,6 +125,7 @@ class TableStore(StoreSession):
             database=self.database,
             session_options=self._options,
             now_millis=now_millis,
+            is_case_sensitive=self._is_case_sensitive,
         )
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
@@ -195,6 +196,7 @@ class TableStore(StoreSession):
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
         keys = _names(primary_key)
         all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
+        check_alike([name for name, _, _ in typed], self._is_case_sensitive)
         schema = create_schema(
             typed,
             keys,

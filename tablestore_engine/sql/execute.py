@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.operation.scan.explain_scan import scan_text
+from tablestore_engine.schema.table.create_schema import check_alike
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
@@ -248,7 +250,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")
     named = statement.columns or tuple((n, c) for n, _, c in columns)
-    _check_once([n for n, _ in named])
+    _check_once([n for n, _ in named], context)
     fields = tuple(
         DataField(i, n, kind, comment)
         for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
@@ -275,16 +277,16 @@ def _made_again(statement: CreateView) -> CreateView:
     return replace(statement, prefix=prefix, existing=Existing.REPLACED)
 
 
-def _check_once(names: Sequence[str]) -> None:
+def _check_once(names: Sequence[str], context: RowContext) -> None:
     """Raise a SchemaError for two columns of a view with the same name."""
-    seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
+    known = Names(names)
+    check_alike(names, context.is_case_sensitive)
+    for at, name in enumerate(names):
+        if known.position(name) != at:
             raise SchemaError(
                 f"The view would have two columns named '{name}'.",
                 hint="Give one another alias, or name the columns: CREATE VIEW v (a, b) AS ….",
             )
-        seen.add(name.lower())
 
 
 _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = {

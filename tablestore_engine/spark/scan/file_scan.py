@@ -32,6 +32,7 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
+from tablestore_engine.spark.session.session_settings import check_told_apart
 from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
@@ -81,6 +82,7 @@ class FileScans:
     """Scans the files of one table in the shape of `schema`, one of its own."""
 
     def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
+        check_told_apart(spark, schema.names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
@@ -140,7 +142,8 @@ class FileScans:
         """The groups in order, with what is read of each. Many groups of Parquet files become fewer ones, by scans of
         more columns: filters on renamed ones skip no row groups there, but hundreds of scans take longer to plan."""
         alone = [(one, self._read(one.schema_id, one.format)) for one in sorted(groups)]
-        if len({one.schema_id for one in groups if one.format == "parquet"}) <= _MANY_SCHEMAS:
+        many = len({one.schema_id for one in groups if one.format == "parquet"}) > _MANY_SCHEMAS
+        if not many or any(self.schema_of(one.schema_id).names.alike for one in groups):
             return alone
         found = [(one, read) for one, read in alone if one.format != "parquet"]
         for deletes in (False, True):

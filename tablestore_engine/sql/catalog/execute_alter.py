@@ -19,6 +19,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.parse.parse_table import CHECKED_ELSEWHERE
@@ -123,14 +124,11 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
 def _commented(view: View, name: TableName, column: str | None, comment: str | None) -> View:
     if column is None:
         return replace(view, comment=comment)
-    if column.lower() not in {one.name.lower() for one in view.columns}:
-        raise ColumnNotFound(
-            f"View {name} has no column '{column}'.",
-            hint=did_you_mean(column, [one.name for one in view.columns]),
-        )
-    columns = tuple(
-        replace(one, description=comment) if one.name.lower() == column.lower() else one for one in view.columns
-    )
+    names = Names(one.name for one in view.columns)
+    at = names.position(column)
+    if at is None:
+        raise ColumnNotFound(f"View {name} has no column '{column}'.", hint=did_you_mean(column, [*names]))
+    columns = tuple(replace(one, description=comment) if i == at else one for i, one in enumerate(view.columns))
     return replace(view, columns=columns)
 
 

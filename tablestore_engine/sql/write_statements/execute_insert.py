@@ -75,7 +75,7 @@ def _merged(table: Table, statement: Insertion, frame: DataFrame) -> Table:
         return table
     static = {partition_field(v.column, table.schema).name for v in statement.partition if v.value_sql is not None}
     names = () if statement.by_name else statement.columns or [n for n in table.schema.field_names if n not in static]
-    return merged(table, incoming_columns(frame, table.schema, names))
+    return merged(table, incoming_columns(frame, table.schema, names), frame.sparkSession)
 
 
 def query_of(statement: Insertion, schema: TableSchema) -> str:
@@ -136,12 +136,12 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
 
 
 def static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
-    """SQL of the values that a PARTITION clause gives, by the lower-cased name of the column."""
+    """SQL of the values that a PARTITION clause gives, by the name of the column."""
     columns = {}
     for entry in spec:
         field = partition_field(entry.column, schema)
         if entry.value_sql is not None:
-            columns[field.name.lower()] = frames.expression(entry.value_sql, {})
+            columns[field.name] = frames.expression(entry.value_sql, {})
     return columns
 
 
