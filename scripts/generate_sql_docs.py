@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
-from tablestore_engine.sql.procedures.call_procedure import PROCEDURES
+from tablestore_engine.sql.procedures.call_procedure import PROCEDURES, REFUSED
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
 
@@ -46,6 +46,14 @@ TABLES_HEAD = """\
 
 `SELECT … FROM <table>$<name>`; as a dbt source, give the table `identifier: "<table>$<name>"`. Those marked with ‡ can
 be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
+
+Their columns are those of Java Paimon 1.4, in its order, with these exceptions. `properties` of `$snapshots` and
+`file_name` of `$files` are added as the last columns, and `$compactions` is a table of this engine. Times are instants
+(`timestamp`), because a time without a zone, as Java has it, would be another one in each session. Dates and times in
+`min_key`, `max_key` and the statistics of `$files` are texts; Java shows its internal numbers. `created_at`,
+`created_by`, `updated_by` and `options` of `$partitions` are null, as in every warehouse without a catalog service.
+`$branches`, `$row_tracking` and `$file_key_ranges` belong to branches and to row tracking, which this engine does not
+write.
 """
 
 HIDDEN_COLUMNS = """\
@@ -108,11 +116,32 @@ def page() -> str:
             INTRODUCTION,
             PROCEDURES_HEAD,
             *(_procedure(name, one) for name, one in PROCEDURES.items()),
+            _refused(),
             TABLES_HEAD,
             "| table | rows | columns |",
             "|---|---|---|",
             *sorted(tables),
             HIDDEN_COLUMNS,
+        ]
+    )
+
+
+def _refused() -> str:
+    """The procedures of Paimon that are refused, those with one reason together."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for name, why in REFUSED.items():
+        together.setdefault(why, []).append(f"`sys.{name}`")
+    rows = [f"| {', '.join(names)} | {reason} | {hint} |" for (reason, hint), names in together.items()]
+    return "\n".join(
+        [
+            "### Not supported",
+            "",
+            "These procedures of Paimon are refused with the reason and the way out:",
+            "",
+            "| procedure | because | instead |",
+            "|---|---|---|",
+            *rows,
+            "",
         ]
     )
 

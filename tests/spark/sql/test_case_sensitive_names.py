@@ -53,7 +53,7 @@ def test_rows_are_written_changed_and_skipped(sensitive, layout):
     assert rows(store, "SELECT * FROM t ORDER BY id") == expected
     arrow = table.to_arrow().sort_by("id")
     assert arrow.column_names == ["id", "Id", "v", "V"] and arrow.column("V").to_pylist()[0] == "new"
-    with pytest.raises(SchemaError, match="INSERT lists column 'ID' twice|assigned twice|Column 'ID'"):
+    with pytest.raises(SchemaError, match=r"INSERT lists column 'ID' twice|assigned twice|Column 'ID'"):
         store.sql("CREATE TABLE u (id INT)").collect()
         store.sql("MERGE INTO u USING t ON u.id = t.id WHEN NOT MATCHED THEN INSERT (id, ID) VALUES (1, 2)")
 
@@ -102,7 +102,7 @@ def test_other_sessions_are_told(sensitive):
             store.sql(statement)
     for statement in ("CREATE TABLE u (a INT, A INT)", "CREATE TABLE u AS SELECT 1 AS a, 2 AS A",
                       "CREATE VIEW u AS SELECT 1 AS a, 2 AS A"):  # fmt: skip
-        with pytest.raises(SchemaError, match="Two columns are named 'A' .the other one 'a'..*caseSensitive = true"):
+        with pytest.raises(SchemaError, match=r"Two columns are named 'A' .the other one 'a'..*caseSensitive = true"):
             store.sql(statement)
     with pytest.raises(SchemaError, match="There is a column 'id' already"):
         store.sql("ALTER TABLE t ADD COLUMN ID INT")

@@ -317,5 +317,5 @@ def test_runs_are_merged_as_the_option_says(tmp_path, options, merged):
 @pytest.mark.parametrize("explicit", ["false", "true"])
 def test_a_write_narrows_a_type_only_if_allowed(tmp_path, explicit):
     table = make_table(tmp_path, {"id": "INT", "v": "BIGINT"}, options={"write.merge-schema.explicit-cast": explicit})
-    changed = merged(table, [("v", parse_type("INT"), None)])
+    changed = merged(table, [("v", parse_type("INT"), None)], None)
     assert changed.schema.field("v").type == parse_type("INT" if explicit == "true" else "BIGINT")

@@ -74,8 +74,8 @@ REFUSED = [
         "",
     ),
     (
-        "merge into t using u on a = b when not matched then insert (a, t.A) values (1, 2)",
-        "INSERT lists column 'A' twice at line 1, column 64",
+        "merge into t using u on a = b when not matched then insert (a, t.a) values (1, 2)",
+        "INSERT lists column 'a' twice at line 1, column 64",
         "",
     ),
     (
