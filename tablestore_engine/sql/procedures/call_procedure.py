@@ -80,8 +80,8 @@ PROCEDURES: dict[str, Procedure] = {
 _BRANCHES = (
     "tables have no branches yet",
     (
-        "A tag keeps a snapshot (CALL sys.create_tag), and CREATE TABLE … AS SELECT * FROM t VERSION AS OF 'tag' makes a "
-        "table of it that can be changed."
+        "A tag keeps a snapshot (CALL sys.create_tag), and CREATE TABLE … AS SELECT * FROM t VERSION AS OF 'tag' "
+        "makes a table of it that can be changed."
     ),
 )
 _GLOBAL_INDEXES = (
@@ -113,8 +113,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "copy": (
         "it copies files between catalogs, and there is one warehouse",
         (
-            "CREATE TABLE target LIKE source, and then INSERT INTO target SELECT * FROM source WHERE …. Or copy the folder "
-            "of the table: it is all of the table."
+            "CREATE TABLE target LIKE source, and then INSERT INTO target SELECT * FROM source WHERE …. Or copy the "
+            "folder of the table: it is all of the table."
         ),
     ),
     "alter_view_dialect": ("a view has one query, that of Spark", "Use ALTER VIEW v AS SELECT …."),
