@@ -186,7 +186,7 @@ class Catalog:
         named = [f"'{one}.{name}'" for one in self._schemas_with(name)]
         if named:
             among = ", ".join(named[:_MOST_NAMED]) + (", …" if len(named) > _MOST_NAMED else "")
-            hints.append(f"Other schemas have one of that name, which is named with its schema: {among}.")
+            hints.append(f"Other schemas have one of that name; name its schema, too: {among}.")
         raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=" ".join(hints) or None)
 
     def _schemas_with(self, name: str) -> list[str]:
