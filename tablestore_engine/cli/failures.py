@@ -1,4 +1,4 @@
-"""What a command prints when it fails, and its exit code.
+"""The message of a command that fails, and its exit code.
 
 Exit codes: 0 done; 1 wrong request (SQL, names, options); 2 wrong command line; 3 the machine or the storage failed;
 75 another writer won, and a retry may help; 130 interrupted.

@@ -90,7 +90,7 @@ def snapshots(warehouse: str, schema: str, limit: int, table: str) -> None:
 def _described(
     catalog: Catalog, name: TableName
 ) -> tuple[list[tuple[str, str, str]], dict[str, str], list[tuple[str, str]]]:
-    """What DESCRIBE EXTENDED answers, each thing once: the columns, their defaults, and the details that are set."""
+    """The answer of DESCRIBE EXTENDED, each thing once: the columns, their defaults, and the details that are set."""
     from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, execute
     from tablestore_engine.sql.statements.show import Describe
 

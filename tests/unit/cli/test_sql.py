@@ -43,7 +43,7 @@ def test_a_file_of_statements_is_answered_in_turn(run, tmp_path):
 
 
 @pytest.mark.parametrize("given", [["show tables", "-f", "-"], [], ["-f", "nowhere.sql"]])
-def test_statements_come_from_one_place(run, given):
+def test_statements_come_from_one_source(run, given):
     assert run("sql", *given, input="").exit_code == 2
 
 
