@@ -163,7 +163,7 @@ def _check_keys(
             f"With a fixed number of buckets, the primary key ({', '.join(primary_keys)}) must contain all partition "
             f"columns; {', '.join(missing)} is missing.",
             hint=f"Use PRIMARY KEY ({', '.join((*missing, *primary_keys))}), partition by columns of the key, or set "
-            "'bucket' = '-1' (the default), under which a key may move to another partition.",
+            "'bucket' = '-1' (the default of such a key), under which a key may move to another partition.",
         )
     if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaError(
