@@ -77,11 +77,11 @@ may have one of these names, or one that begins with `__tablestore_`.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns that
-  differ in case only, such as `id` and `Id`: these are told apart by their case everywhere, and `ID` is none of them.
+  differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID` is none of them.
   Queries then name all columns exactly; a column to write to, of which there is no other spelling, may be named in any
   case.
-  Other sessions are told that the names are ambiguous when they read or write rows; Python reads such a table without a
-  session. dbt does not tell names apart.
+  In other sessions, reads and writes of its rows are refused, because each of the names is ambiguous there; Python
+  reads such a table without a session. dbt does not distinguish such names.
 """
 
 _DATA_COLUMNS = {

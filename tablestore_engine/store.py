@@ -159,6 +159,7 @@ class TableStore(StoreSession):
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
+        from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.sql.execute import execute
         from tablestore_engine.sql.write_statements.statement_context import RowContext
 
@@ -171,7 +172,8 @@ class TableStore(StoreSession):
             intent=intent,
             running=lambda: self._spark,
         )
-        return execute(statement, context)
+        with translated():
+            return execute(statement, context)
 
     def create_table(
         self,

@@ -102,7 +102,7 @@ class StoreSession:
         return None
 
     def _is_case_sensitive(self) -> bool:
-        """Whether the session tells names of columns apart by their case. Starts it."""
+        """Whether the session distinguishes names of columns by their case. Starts it."""
         from tablestore_engine.spark.session.session_settings import is_case_sensitive
 
         return is_case_sensitive(self.spark)

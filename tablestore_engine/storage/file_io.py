@@ -209,7 +209,7 @@ class LocalFileIO:
                         info = entry.stat()
                     except FileNotFoundError:  # removed meanwhile
                         continue
-                    except OSError:  # a link to itself, say: who reads it is told, and others read the rest
+                    except OSError:  # a link to itself, say: reading it fails, and the rest can be read
                         info = entry.stat(follow_symlinks=False)
                     is_dir = stat.S_ISDIR(info.st_mode)
                     size = 0 if is_dir else info.st_size

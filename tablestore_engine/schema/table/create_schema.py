@@ -114,8 +114,8 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_alike(names: Iterable[str], is_case_sensitive: Callable[[], bool]) -> None:
-    """Raise a SchemaError for new columns whose names differ in case only, unless the session tells them apart, which
-    is asked only then."""
+    """Raise a SchemaError for new columns whose names differ in case only, unless the session
+    distinguishes them, which is asked only then."""
     alike = Names(names).alike
     if alike and not is_case_sensitive():
         raise SchemaError(

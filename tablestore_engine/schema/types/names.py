@@ -1,7 +1,7 @@
 """How the names of columns and fields are compared; nothing else says it.
 
 Names do not depend on case, as in Spark. The exception are names of one table or struct that differ in case only,
-which Spark has under `spark.sql.caseSensitive`: these are told apart by their case. In a table with `id` and `Id`,
+which Spark has under `spark.sql.caseSensitive`: their case distinguishes them. In a table with `id` and `Id`,
 both names mean their own column, and `ID` means none.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
-CASE_HINT: Final = "SET spark.sql.caseSensitive = true tells names apart by their case."
+CASE_HINT: Final = "SET spark.sql.caseSensitive = true distinguishes names by their case."
 
 
 class Names:

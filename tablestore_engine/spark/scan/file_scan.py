@@ -32,7 +32,7 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
-from tablestore_engine.spark.session.session_settings import check_told_apart
+from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
@@ -82,7 +82,7 @@ class FileScans:
     """Scans the files of one table in the shape of `schema`, one of its own."""
 
     def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
-        check_told_apart(spark, schema.names, table.name)
+        check_distinct(spark, schema.names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema

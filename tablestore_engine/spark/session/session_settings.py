@@ -1,6 +1,6 @@
 """The settings of a session, in as few calls of the JVM as possible: PySpark's `conf.getAll` takes several for each.
 
-With `spark.sql.caseSensitive`, Spark tells names of columns apart by their case. A table with such names is read and
+With `spark.sql.caseSensitive`, Spark distinguishes names of columns by their case. A table with such names is read and
 written only then: otherwise each of them would mean both.
 """
 
@@ -30,12 +30,12 @@ def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:
-    """Whether names of columns that differ in case only are told apart."""
+    """Whether names of columns that differ in case only are distinguished."""
     return str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true"
 
 
-def check_told_apart(spark: SparkSession, names: Names, table: str) -> None:
-    """Raise a SchemaError if columns of a table have names that the session does not tell apart."""
+def check_distinct(spark: SparkSession, names: Names, table: str) -> None:
+    """Raise a SchemaError if columns of a table have names that the session does not distinguish."""
     alike = names.alike
     if alike and not is_case_sensitive(spark):
         shown = " and ".join(f"'{name}'" for name in alike)

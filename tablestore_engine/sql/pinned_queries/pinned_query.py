@@ -25,7 +25,7 @@ from tablestore_engine.spark.queries.session_functions import session_function
 from tablestore_engine.spark.queries.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
-from tablestore_engine.spark.session.session_settings import check_told_apart
+from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
@@ -295,7 +295,7 @@ class Frames:
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
             return self._incremental(table, reference, asked), 0
-        check_told_apart(self.spark, table.schema.names, table.name)
+        check_distinct(self.spark, table.schema.names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
         if reference.time_travel is None:

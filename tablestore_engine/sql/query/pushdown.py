@@ -219,7 +219,7 @@ class Output:
         """The column of a relation from which an output column is copied."""
         key = name.lower()
         if key in self.plain:
-            # Of columns whose names differ in case only, a session that tells them apart may mean the star's.
+            # Of columns whose names differ in case only, a session that distinguishes them may mean the star's.
             return self.plain[key] if not self.stars or self.spelled[key] == name else None
         if len(self.stars) != 1 or key in self.hidden:
             return None

@@ -152,7 +152,7 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
     source = read.frame
-    source_names = _told_apart(source)
+    source_names = _distinct_names(source)
     alias = quoted_name(statement.source_alias or SOURCE)
     bound = expressions_of(statement, target)
 
@@ -194,8 +194,8 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
 
 
-def _told_apart(source: DataFrame) -> list[str]:
-    """The names of the source's columns, of which two are equal where the session does not tell them apart."""
+def _distinct_names(source: DataFrame) -> list[str]:
+    """The names of the source's columns, of which two are equal where the session does not distinguish them."""
     if Names(source.columns).alike and is_case_sensitive(source.sparkSession):
         return list(source.columns)
     return [name.lower() for name in source.columns]

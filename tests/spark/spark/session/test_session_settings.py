@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import answers
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table.predicate import Compare
@@ -18,13 +19,9 @@ LAYOUTS = {
 
 @pytest.fixture
 def sensitive(store):
-    """A store whose session tells names apart by their case."""
+    """A store whose session distinguishes names by their case."""
     store.spark.conf.set("spark.sql.caseSensitive", "true")
     return store
-
-
-def rows(store, query):
-    return [tuple(row) for row in store.sql(query).collect()]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -34,7 +31,9 @@ def test_rows_are_written_changed_and_skipped(sensitive, layout):
     store.sql("INSERT INTO t VALUES (1, 'a', 10, 'x'), (2, 'b', 20, 'y')")
     store.sql("INSERT INTO t (V, v, Id, id) VALUES ('z', 30, 'c', 3)")
     store.sql("INSERT INTO t BY NAME SELECT 40 AS v, 'w' AS V, 4 AS id, 'd' AS Id")
-    assert rows(store, "SELECT id FROM t WHERE Id = 'c'") == rows(store, "SELECT id FROM t WHERE v = 30") == [(3,)]
+    assert (
+        answers(store, "SELECT id FROM t WHERE Id = 'c'") == answers(store, "SELECT id FROM t WHERE v = 30") == [(3,)]
+    )
     table = store.table("t")
     read = {value: len(table.scan(predicate=Compare("Id", "=", value)).files) for value in ("c", "nothing")}
     assert read == {"c": 1, "nothing": 0}
@@ -50,7 +49,7 @@ def test_rows_are_written_changed_and_skipped(sensitive, layout):
         "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     )
     expected = [(1, "a", 11, "new"), (3, "c", 33, "m"), (4, "d", 44, "star"), (5, "e", 50, "n")]
-    assert rows(store, "SELECT * FROM t ORDER BY id") == expected
+    assert answers(store, "SELECT * FROM t ORDER BY id") == expected
     arrow = table.to_arrow().sort_by("id")
     assert arrow.column_names == ["id", "Id", "v", "V"] and arrow.column("V").to_pylist()[0] == "new"
     with pytest.raises(SchemaError, match=r"INSERT lists column 'ID' twice|assigned twice|Column 'ID'"):
@@ -64,34 +63,34 @@ def test_columns_are_altered_and_shown(sensitive):
     for change in ("ADD COLUMN v INT", "ADD COLUMN V INT", "RENAME COLUMN V TO ID", "DROP COLUMN id",
                    "ALTER COLUMN ID COMMENT 'upper'", "ALTER COLUMN ID FIRST"):  # fmt: skip
         store.sql(f"ALTER TABLE t {change}")
-    assert rows(store, "DESCRIBE t") == [("ID", "int", "upper"), ("Id", "string", None), ("v", "int", None)]
-    assert rows(store, "DESCRIBE t Id")[1] == ("data_type", "string")
+    assert answers(store, "DESCRIBE t") == [("ID", "int", "upper"), ("Id", "string", None), ("v", "int", None)]
+    assert answers(store, "DESCRIBE t Id")[1] == ("data_type", "string")
     store.sql("INSERT INTO t VALUES (1, 'a', 2), (3, 'b', 4)")
     store.sql("ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS")
-    assert ("max", "3") in rows(store, "DESCRIBE EXTENDED t ID")
-    assert rows(store, "SELECT max_value_stats FROM `t$files`") == [("{ID=3, Id=b, v=4}",)]
-    assert rows(store, "SELECT Id, ID FROM `t$audit_log` WHERE ID = 3") == [("b", 3)]
+    assert ("max", "3") in answers(store, "DESCRIBE EXTENDED t ID")
+    assert answers(store, "SELECT max_value_stats FROM `t$files`") == [("{ID=3, Id=b, v=4}",)]
+    assert answers(store, "SELECT Id, ID FROM `t$audit_log` WHERE ID = 3") == [("b", 3)]
     store.sql("CREATE VIEW seen AS SELECT * FROM t")
-    assert rows(store, "SELECT ID FROM seen WHERE Id = 'b'") == [(3,)]
+    assert answers(store, "SELECT ID FROM seen WHERE Id = 'b'") == [(3,)]
     store.sql("CREATE TABLE copy AS SELECT ID, Id FROM t")
     store.sql("ALTER TABLE copy REPLACE COLUMNS (ID INT, Id STRING, iD INT)")
     store.sql("INSERT INTO copy /*+ OPTIONS('write.merge-schema' = 'true') */ BY NAME "
               "SELECT 5 AS ID, 'e' AS Id, 6 AS iD, 7 AS id")  # fmt: skip
-    assert rows(store, "SELECT * FROM copy WHERE ID > 2 ORDER BY ID") == [(3, "b", None, None), (5, "e", 6, 7)]
+    assert answers(store, "SELECT * FROM copy WHERE ID > 2 ORDER BY ID") == [(3, "b", None, None), (5, "e", 6, 7)]
     store.sql("CREATE TABLE s (a STRUCT<x: INT, X: STRING>)")
     store.sql("INSERT INTO s VALUES (named_struct('x', 1, 'X', 'one'))")
     store.sql("UPDATE s SET a.X = 'two'")
-    assert rows(store, "SELECT a.x, a.X FROM s") == [(1, "two")]
+    assert answers(store, "SELECT a.x, a.X FROM s") == [(1, "two")]
 
 
 def test_a_column_hides_only_its_own_name_of_a_star(sensitive):
     """The query's `Id` is `x`, and its `ID` that of the table: only files with `ID` = 6 are read."""
     sensitive.sql("CREATE TABLE t (x INT, ID INT)")
     sensitive.sql("INSERT INTO t VALUES (1, 6)")
-    assert rows(sensitive, "SELECT * FROM (SELECT x AS Id, t.* FROM t) WHERE ID = 6") == [(1, 1, 6)]
+    assert answers(sensitive, "SELECT * FROM (SELECT x AS Id, t.* FROM t) WHERE ID = 6") == [(1, 1, 6)]
 
 
-def test_other_sessions_are_told(sensitive):
+def test_other_sessions_refuse_its_answers(sensitive):
     store = sensitive
     store.sql("CREATE TABLE t (id INT, Id STRING)")
     store.sql("INSERT INTO t VALUES (1, 'a')")
@@ -106,5 +105,5 @@ def test_other_sessions_are_told(sensitive):
             store.sql(statement)
     with pytest.raises(SchemaError, match="There is a column 'id' already"):
         store.sql("ALTER TABLE t ADD COLUMN ID INT")
-    assert rows(store, "SHOW COLUMNS IN t") == [("id",), ("Id",)]
-    assert rows(store, "SELECT record_count FROM `t$files`") == [(1,)]
+    assert answers(store, "SHOW COLUMNS IN t") == [("id",), ("Id",)]
+    assert answers(store, "SELECT record_count FROM `t$files`") == [(1,)]
