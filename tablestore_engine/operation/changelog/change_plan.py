@@ -22,7 +22,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
-from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan, refuse_formats
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, only_on
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -88,22 +88,26 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
         OptionError: the table has options, of another writer, that this engine would read wrongly.
     """
     schema = state.schema
+    schema.core_options.check_readable()
     if between.is_empty:
         return AllRows(ScanPlan(None, schema, ()))
     if between.before is None:
         return AllRows(plan_scan(state, between.after, predicate))
+    alone = schema.core_options.deletion_vectors or schema.reads_files_alone
+    entries = None if alone else _written_between(state, between)
     # The keys of a row are the same before and after; its other columns are not.
     asked, predicate = predicate, _of_keys(state, predicate)
+    skip = _Skip(state, predicate)
+    if entries is not None and not schema.primary_keys:
+        return skip.signed(entries)
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
-    if schema.core_options.deletion_vectors or schema.reads_files_alone:
+    if alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
         return _differing_buckets(before, after)
-    entries = _written_between(state, between)
     if entries is None:
         entries = _differing_files(before, after)
-    skip = _Skip(state, predicate)
     if not schema.primary_keys:
-        return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+        return skip.signed(entries)
     changed_files = skip.plan(entries)
     reach = Reach(changed_files)
     return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files), asked)
@@ -137,8 +141,7 @@ def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> 
 
 def committed_plan(state: TableState, commits: Sequence[Snapshot]) -> SignedFiles:
     """The files that commits of a table without a key added and removed."""
-    entries, skip = merge_entries(commit_entries(state, commits)), _Skip(state, None)
-    return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+    return _Skip(state, None).signed(merge_entries(commit_entries(state, commits)))
 
 
 def appended_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
@@ -259,7 +262,12 @@ class _Skip:
     def plan(self, entries: Sequence[ManifestEntry], kind: FileKind | None = None) -> ScanPlan:
         schema = self.state.schema
         buckets = group_by_bucket([e for e in entries if kind in (None, e.kind)], schema)
+        refuse_formats(buckets)
         return ScanPlan(None, schema, skip_buckets(buckets, schema, self.predicate, self.state.schemas.load))
+
+    def signed(self, entries: Sequence[ManifestEntry]) -> SignedFiles:
+        """The files of a table without a key that entries add and remove."""
+        return SignedFiles(self.plan(entries, FileKind.ADD), self.plan(entries, FileKind.DELETE))
 
 
 class Reach:
