@@ -11,6 +11,7 @@ from support.tables import compact, make_table, new_job, read, reload, rows, wri
 
 from tablestore_engine.errors import ConflictError, OptionError, RowKindError, StorageError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
+from tablestore_engine.operation.changelog.arrow_changes import marked_rows
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_changes
 from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -20,7 +21,6 @@ from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.rollback import roll_back
-from tablestore_engine.operation.read.arrow_read import read_rows
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import SetOption
@@ -255,21 +255,27 @@ def test_a_file_with_many_deleted_rows_is_due(catalog):
     assert (vectors(table), ids(table)) == ({}, [0, 6, 7, 8, 9])
 
 
-def test_changes_read_only_files_that_differ(catalog):
+def test_changes_read_only_rows_that_differ(catalog):
     table = append_table(catalog)
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
+    delete(table, [2, 12])
     before = table.latest_snapshot()
     delete(table, [3], added=[30])
-    plan = plan_changes(table.state, ChangeRange(before, table.latest_snapshot()))
-    assert sorted(f.row_count for f in plan.added.files) == [1, 10]
-    assert [f.row_count for f in plan.removed.files] == [10]
-    found = [(sign, one["id"]) for sign, part in ((1, plan.added), (-1, plan.removed)) for one in _rows_of(table, part)]
-    assert sorted(one for sign, one in found if (-sign, one) not in found) == [3, 30]
+    after = table.latest_snapshot()
+    plan = plan_changes(table.state, ChangeRange(before, after))
+    assert [f.row_count for f in plan.added.files] == [1]
+    assert not plan.removed.files
+    assert [rows.column("id").to_pylist() for _, rows in marked_rows(table.state, plan)] == [[3]]
+    assert [(one["_row_kind"], one["id"]) for one in changes(table, before, after)] == [("-D", 3), ("+I", 30)]
+    roll_back(table.state, before)
+    again = [(one["_row_kind"], one["id"]) for one in changes(table, after, table.latest_snapshot())]
+    assert again == [("+I", 3), ("-D", 30)]
 
 
-def _rows_of(table, plan):
-    return [row for batch in read_rows(table.state, plan, ("id",)) for row in batch.to_pylist()]
+def changes(table, before, after):
+    found = table.changes(before.id, after.id).to_pylist()
+    return sorted(found, key=lambda row: row["id"])
 
 
 def test_past_snapshots_keep_their_vectors(catalog):
