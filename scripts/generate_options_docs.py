@@ -54,10 +54,10 @@ option cannot be changed once the table exists.
 """
 
 OWN = """\
-## Options of this engine only, without effect yet
+## Options of this engine only, which statements set
 
-Other readers of the format keep these and ignore them. Changes are not kept. Only dbt uses
-`dbt.options` and `dbt.query`.
+Other readers of the format keep these and ignore them. CHECK constraints of CREATE and ALTER TABLE are
+`constraint.check.*`; only dbt uses `dbt.options` and `dbt.query`.
 """
 
 REFUSED = """\

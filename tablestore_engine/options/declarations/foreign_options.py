@@ -37,6 +37,7 @@ def _refused_writes(key: str, type_: OptionType[Any], default: Any, description:
 
 _OURS = (
     _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
+    _kept("constraint.check.*", TEXT, None, "The condition of a CHECK constraint, by its name.", ours=True),
     _kept("dbt.query", TEXT, None, "The query of a materialized view of dbt.", ours=True),
 )
 
