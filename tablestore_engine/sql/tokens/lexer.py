@@ -237,7 +237,7 @@ def nests_deeper(tokens: Sequence[Token], levels: int) -> bool:
         elif token.partner >= 0:
             depth -= opened.pop()
         elif token.key in _BEFORE_OPERANDS:
-            # One alone may stand between two operands.
+            # One alone may be between two operands.
             operators += i > 0 and tokens[i - 1].key in _BEFORE_OPERANDS
         elif tokens[min(i + 1, len(tokens) - 1)].key != "(":
             operators = 0
