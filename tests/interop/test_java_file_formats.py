@@ -10,7 +10,6 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable
 from support.interop.shapes import EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.types.types import parse_type
 
 
@@ -61,8 +60,7 @@ VARIANTS = (
 
 
 def test_variants(java, catalog, name):
-    """Java takes the variants of our files, and writes them so that we find the same bytes; shredded ones are refused
-    without Spark."""
+    """Java takes the variants of our files, and writes them so that we find the same bytes."""
     columns = {"id": parse_type("INT"), "v": parse_type("VARIANT")}
     ours = OurTable.create(catalog, name, columns)
     ours.write([{"id": number, "v": one} for number, one in enumerate(VARIANTS)])
@@ -71,7 +69,3 @@ def test_variants(java, catalog, name):
     theirs = OurTable.create(catalog, f"{name}_theirs", columns)
     java.ask("copy", theirs.table.path, ours.table.path)
     assert_same(theirs.read(), wanted, "Java's file")
-    shredded = OurTable.create(catalog, f"{name}_shredded", columns, options={"variant.inferShreddingSchema": "true"})
-    java.ask("copy", shredded.table.path, ours.table.path)
-    with pytest.raises(UnsupportedTypeError, match="shredded"):
-        shredded.read()
