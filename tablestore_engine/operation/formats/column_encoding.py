@@ -81,7 +81,7 @@ def _is_packed(sample: pa.Table, name: str) -> bool:
     encoded = min(len(codes) * bits / 8, runs * (1 + math.ceil(bits / 8)))
     narrow = pa.int8() if bits < 8 else pa.int16()  # 20,000 rows have no more codes
     compressed = pa.Codec("zstd").compress(codes.cast(narrow).buffers()[1])
-    return compressed.size >= _PACKED * encoded
+    return bool(compressed.size >= _PACKED * encoded)
 
 
 def _leaves(path: str, data_type: pa.DataType) -> list[str]:
