@@ -10,11 +10,17 @@ import pyarrow as pa
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows, keyed_changes, multiset_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
+from tablestore_engine.operation.changelog.change_plan import (
+    AllRows,
+    ChangePlan,
+    SignedFiles,
+    changed_positions,
+    key_columns,
+)
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.read.arrow_read import RecordsOfFiles, output_schema, read_rows
+from tablestore_engine.operation.read.arrow_read import RecordsOfFiles, output_schema, read_rows, read_rows_at
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -107,6 +113,15 @@ def _batches(
         yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 
+def marked_rows(state: TableState, plan: SignedFiles) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of files that stayed which are there since (1), or not any more (-1)."""
+    for one, *changed in changed_positions(state.io, plan.marked):
+        for sign, positions in zip((1, -1), changed, strict=True):
+            if len(positions):
+                batches = read_rows_at(state, state.schema, (one.after, one.after.files[0]), positions)
+                yield sign, pa.Table.from_batches(batches)
+
+
 def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogRows:
     names = plan.added.schema.field_names
     schema = output_schema(plan.added.schema, names)
@@ -119,4 +134,7 @@ def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogR
                     own = pa.Table.from_batches([batch])
                     parts.append(own.select(list(names)).cast(schema))
                     counts.append(sign * (own.column(COUNT.name).to_numpy() if retracts else np.ones(len(batch), int)))
+    for sign, rows in marked_rows(state, plan):
+        parts.append(rows)
+        counts.append(np.full(rows.num_rows, sign))
     return multiset_changes(pa.concat_tables(parts), np.concatenate(counts))
