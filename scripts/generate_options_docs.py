@@ -63,8 +63,8 @@ Other readers of the format keep these and ignore them. CHECK constraints of CRE
 REFUSED = """\
 ## Refused: {count} options
 
-Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused: when a
-table is created, and when a table of another tool that has them is read or written.
+Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused, with this
+reason: when a table is created, and when a table of another tool that has them is read or written.
 """
 
 KEPT = """\
@@ -121,6 +121,8 @@ def _sentences(option: TableOption[Any]) -> Iterator[str]:
         yield f"Supported for now: {values}."
     elif option.choices:
         yield f"One of {', '.join(_code(value) for value in option.choices)}."
+    if option.ignored:
+        yield f"If it were ignored, {_escape(option.ignored)}."
     if option.ours and option.supported:
         yield "Of this engine only."
     if option.immutable:

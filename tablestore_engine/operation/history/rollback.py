@@ -25,10 +25,10 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, carried
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,

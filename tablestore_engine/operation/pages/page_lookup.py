@@ -239,12 +239,11 @@ class _SmallFile:
         (pages, *_) = self._columns.values()
         chosen, positions, rows_before, counts = [], [], 0, []
         for (_, rows), one in zip(self._portion, pages, strict=True):
-            page_of = np.searchsorted(one.first, rows, "right") - 1
-            picked = np.unique(page_of)
+            in_page = np.diff(np.searchsorted(rows, one.first))
+            picked = np.flatnonzero(in_page)
             lengths = np.diff(one.first)[picked]
-            begins = np.cumsum(lengths) - lengths
-            at = np.searchsorted(picked, page_of)
-            positions.append(rows - one.first[page_of] + begins[at] + rows_before)
+            begins = np.cumsum(lengths) - lengths + rows_before
+            positions.append(rows + np.repeat(begins - one.first[picked], in_page[picked]))
             chosen.append(picked)
             counts.append(int(lengths.sum()))
             rows_before += counts[-1]

@@ -130,7 +130,7 @@ class TableSchema:
         return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
 
     @property
-    def has_bucket_index(self) -> bool:
+    def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
 

@@ -6,16 +6,20 @@ key a changed file holds. So the cost follows the change, except for the files t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.operation.changelog.arrow_changes import marked_rows
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
     ChangePlan,
     KeyedDiff,
     SignedFiles,
+    changed_positions,
     key_columns,
 )
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -26,6 +30,7 @@ from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, frame_of_rows
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.multiset_reader import repeated_sql
 from tablestore_engine.spark.scan.file_scan import FileScans
@@ -121,9 +126,13 @@ def _comparable(value: str, kind: DataType, depth: int = 0) -> str:
 
 
 def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
+    looked_up = None
+    if plan.marked:
+        looked_up = _marked_rows(spark, table, plan)
+        plan = replace(plan, marked=()) if looked_up is not None else plan.of_whole_files
     scans = FileScans(spark, table, plan.added.schema)
     files = [(b, f) for b in plan.added.buckets for f in b.files]
-    if not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
+    if looked_up is None and not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
         rows = scans.scan(files) if files else scans.empty()
         return _inserted(typed(rows, plan.added.schema))
     names = [formatted(n) for n in plan.added.schema.field_names]
@@ -131,6 +140,7 @@ def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFile
     parts = [
         part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _rows_with_counts(scans, one, sign)
     ]
+    parts += looked_up or ()
     summed = (
         f"SELECT * FROM (SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM {{rows}} GROUP BY {columns})"
         f" WHERE {_COUNT} <> 0"
@@ -138,6 +148,20 @@ def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFile
     kind = f"CASE WHEN {_COUNT} > 0 THEN {_INSERT} ELSE {_DELETE} END AS {ROW_KIND}"
     text = repeated_sql(f"SELECT {kind}, {columns}, abs({_COUNT}) AS {_COUNT} FROM ({summed})", [ROW_KIND, *names])
     return typed(spark.sql(text, rows=reduce(DataFrame.unionAll, parts)), plan.added.schema)
+
+
+def _marked_rows(spark: SparkSession, table: Table, plan: SignedFiles) -> list[DataFrame] | None:
+    """The rows that files which stayed lost, or got back, with how often each counts; None when they are many."""
+    state, schema = table.state.with_schema(plan.added.schema), plan.added.schema
+    if sum(len(new) + len(old) for _, new, old in changed_positions(state.io, plan.marked)) > MOST_KEYS:
+        return None
+    by_sign: dict[int, list[pa.Table]] = {}
+    for sign, rows in marked_rows(state, plan):
+        by_sign.setdefault(sign, []).append(rows)
+    return [
+        frame_of_rows(spark, pa.concat_tables(rows), schema).selectExpr("*", f"{sign}L AS {_COUNT}")
+        for sign, rows in by_sign.items()
+    ]
 
 
 def _rows_with_counts(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataFrame]:

@@ -93,6 +93,11 @@ def align(
         return result
 
 
+def align_by_name(frame: DataFrame, schema: TableSchema) -> DataFrame:
+    """The same, for the columns of a DataFrame, which have the names of the table's."""
+    return align(frame, schema, by_name=True)
+
+
 def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
     """The frame, and SQL that is the value of each of its columns.
 

@@ -17,7 +17,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import insert
 from tablestore_engine.spark.dml.insert_overwrite import overwrite as replace_rows
-from tablestore_engine.spark.write.align_columns import align
+from tablestore_engine.spark.write.align_columns import align_by_name
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.pinned_queries.session_options import (
     besides_identity,
@@ -49,7 +49,7 @@ def write_frame(
             table = merged(table, incoming_columns(frame, table.schema))
         else:
             check_complete(frame, table)
-        rows = Rows(align(frame, table.schema, by_name=True))
+        rows = Rows(align_by_name(frame, table.schema))
         if overwrite:
             return replace_rows(spark, table, rows, everything, intent).rows
         return insert(spark, table, rows, intent).rows

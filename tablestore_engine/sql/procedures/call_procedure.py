@@ -14,9 +14,9 @@ from tablestore_engine.sql.procedures import (
     compaction_procedures,
     consumer_procedures,
     database_procedures,
+    file_index_procedures,
     file_procedures,
-    index_procedures,
-    log_procedures,
+    kafka_procedures,
     partition_procedures,
     snapshot_procedures,
     tag_procedures,
@@ -68,8 +68,8 @@ PROCEDURES: dict[str, Procedure] = {
     **partition_procedures.PROCEDURES,
     **consumer_procedures.PROCEDURES,
     **file_procedures.PROCEDURES,
-    **index_procedures.PROCEDURES,
+    **file_index_procedures.PROCEDURES,
     **database_procedures.PROCEDURES,
-    **log_procedures.PROCEDURES,
+    **kafka_procedures.PROCEDURES,
 }
 """Every procedure by its name."""

@@ -38,6 +38,11 @@ def test_a_table_that_is_not_there(shop):
         shop.sql("SELECT * FROM hare")
 
 
+def test_a_table_of_another_schema(shop):
+    with pytest.raises(TableNotFound, match=r"Table 'default.orders' does not exist. .*: 'raw.orders'\.$"):
+        shop.sql("SELECT * FROM orders")
+
+
 def test_names_that_only_spark_knows_are_not_called_missing(shop):
     shop.spark.sql("CREATE OR REPLACE GLOBAL TEMPORARY VIEW everywhere AS SELECT 1 AS id")
     assert shop.sql("SELECT * FROM global_temp.everywhere JOIN here USING (id)").count() == 1

@@ -310,7 +310,7 @@ def test_runs_are_merged_as_the_option_says(tmp_path, options, merged):
     write(table, rows(range(20_000)))
     write(table, rows(range(3)))
     write(table, rows(range(500)))
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
     assert [len(task.files) for task in tasks] == [merged]
 
 
