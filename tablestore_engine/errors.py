@@ -133,6 +133,10 @@ class PrimaryKeyError(UserError):
     """Primary key values that are null or missing; or duplicated, where that is an error."""
 
 
+class ConstraintError(UserError):
+    """A row for which the condition of a CHECK constraint is false; the message shows it."""
+
+
 class DuplicateKeyError(PrimaryKeyError):
     """A key that occurs twice in the rows of one write, if that is an error."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.create_schema import check_alike, create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
@@ -27,6 +28,7 @@ from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
+from tablestore_engine.sql.statements.table import CreateTable
 from tablestore_engine.sql.tokens.parameters import Parameters, with_parameters
 from tablestore_engine.sql.types.type_names import with_spark_types
 from tablestore_engine.sql.types.types import parse_sql_type
@@ -148,6 +150,10 @@ class TableStore(StoreSession):
             from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
+        if isinstance(statement, CreateTable) and check_constraints(statement.options):
+            from tablestore_engine.sql.write_statements.execute_check import check_declared
+
+            check_declared(statement, lambda: self.spark)
         return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:

@@ -62,6 +62,7 @@ from tablestore_engine.sql.statements.statement import (
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
+    AddCheck,
     CacheTable,
     CreateTableAs,
     ForeignStatement,
@@ -70,6 +71,7 @@ from tablestore_engine.sql.statements.table import (
 )
 from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_check import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
@@ -301,6 +303,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     UncacheTable: _uncache,
     ClusterTable: execute_cluster,
     AddPrimaryKey: execute_add_primary_key,
+    AddCheck: execute_add_check,
     Call: execute_call,
     AnalyzeTable: execute_analyze,
     CreateView: _create_view,

@@ -30,7 +30,7 @@ _CALCULATING = ("sum", "product", "max", "min", "count")
 
 
 def check_not_computed_from(options: Mapping[str, str], path: Path, verb: str) -> None:
-    """Raise a SchemaError for a column from which another one is computed."""
+    """Raise a SchemaError for a column that a computed one, a watermark or a CHECK constraint reads."""
     reader = reader_of(options, path[0])
     if reader is not None:
         raise SchemaError(f"Column '{shown(path)}' cannot be {verb}: it is read by {reader}.")

@@ -122,6 +122,15 @@ class SetComment:
 
 
 @dataclass(frozen=True)
+class AddCheckConstraint:
+    """Add a CHECK constraint, whose condition is false for no row of a snapshot; 0: the table has none yet."""
+
+    name: str
+    sql: str
+    snapshot_id: int
+
+
+@dataclass(frozen=True)
 class SetColumnComment:
     """Set the comment of a column or field, or remove it with None."""
 
@@ -149,4 +158,4 @@ ColumnChange = (
     | SetColumnDefault
 )
 PartitionChange = AddPartitionField | DropPartitionField
-SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment
+SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment | AddCheckConstraint

@@ -36,6 +36,7 @@ from tablestore_engine.spark.dml.multiset_row_level import (
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.write.checked_rows import checked
 from tablestore_engine.spark.write.writer import Rows, write_held
 from tablestore_engine.table import Table
 
@@ -69,10 +70,13 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
 
     Raises:
         ConflictError: run the statement again.
+        ConstraintError: a row violates a CHECK constraint.
         PrimaryKeyError, SqlError: a row of the target is changed twice.
     """
     if read.table.state.own_schema is not None:
         read, changed = _under_own_names(read, changed)
+    if _puts(read, changed):
+        changed = checked(changed, read.table.schema, f"{ACTION_COLUMN} = 0")
     if read.table.schema.primary_keys:
         return _upsert(spark, read, changed)
     if not _puts(read, changed):

@@ -36,6 +36,7 @@ from tablestore_engine.spark.dml.insert_overwrite import (
 )
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.write.align_columns import align
+from tablestore_engine.spark.write.checked_rows import checked
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
@@ -72,7 +73,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if size is None:
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
-    rows = frames.rows(align(frame, schema), size)
+    rows = frames.rows(checked(align(frame, schema), schema), size)
     if kind is None:
         created = _create(context, database, name, schema, rows)
         if created is not None:

@@ -11,6 +11,7 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.metadata.analyze_statistics import value_shown
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.catalog.partition_spec import one_partition
@@ -55,6 +56,8 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     if statement.extended:
         if details:
             rows += _section("Detailed Partition Information", details)
+        checks = [(one.name, f"CHECK ({one.sql})") for one in check_constraints(table.schema.options)]
+        rows += _section("Constraints", checks) if checks else []
         rows += _section("Detailed Table Information", _table_details(table))
     return answer("DESCRIBE", _COLUMNS, rows)
 
