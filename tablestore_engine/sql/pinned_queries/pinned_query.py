@@ -242,7 +242,7 @@ class Frames:
                     hint=f"Ask the tables that it reads for {what}.",
                 )
             return Binding(self._bind_view(target, name, reference.predicate), target)
-        if reference.database is not None:
+        if reference.database is not None or (suffix and not is_temporary(self.spark, reference.name)):
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None

@@ -152,6 +152,21 @@ def test_a_retraction_without_its_row(store):
     check_one_message(caught.value)
 
 
+def test_expressions_of_row_level_statements(store):
+    """Spark computes these while it plans the engine's own queries, which no message quotes."""
+    store.sql("create table u (id int, v int, s string)")
+    store.sql("insert into u values (1, 1, 'a'), (2, 2, 'b')")
+    for statement in (
+        "update u set v = cast('x' as int)",
+        "delete from u where id = 'x'",
+        "update u set v = (select id from u)",
+    ):
+        with pytest.raises(TableStoreError) as caught:
+            store.sql(statement)
+        assert "__" not in str(caught.value) and "#" not in str(caught.value), str(caught.value)
+        check_one_message(caught.value)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "marked"),
     [("select cast('x' as int)", 3, "cast('x' as int)"), ("select 1\nfrm t whre x", 1, "t whre x")],
