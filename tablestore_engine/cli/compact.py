@@ -40,7 +40,7 @@ def compact(
     tables = [stored_name(catalog, schema, table)] if table is not None else _all_tables(catalog)
     store = open_store(warehouse, schema, session)
     try:
-        ctx.exit(_compact_each(store, tables, full))
+        ctx.exit(_compact_each(store, tables, full=full))
     finally:
         store.stop()
 
@@ -49,7 +49,7 @@ def _all_tables(catalog: Catalog) -> list[tuple[str, str]]:
     return [(one, name) for one in catalog.list_databases() for name in sorted(catalog.list_tables(one))]
 
 
-def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bool) -> int:
+def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], *, full: bool) -> int:
     """Compact tables one after the other, and print one line for each. Returns the exit code: the worst of all."""
     from rich.console import Console
     from rich.markup import escape
@@ -64,7 +64,7 @@ def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bo
         for identifier in tables:
             name = ".".join(identifier)
             progress.update(bar, description=escape(name))
-            text, code = _compact_one(store, identifier, full)
+            text, code = _compact_one(store, identifier, full=full)
             lines.append(f"{name:<{width}}  {text}")
             codes.append(code)
             progress.advance(bar)
@@ -73,12 +73,14 @@ def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bo
     return next((code for code in (FAILED, WRONG, RETRY) if code in codes), 0)
 
 
-def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> tuple[str, int]:
+def _compact_one(store: TableStore, identifier: tuple[str, str], *, full: bool) -> tuple[str, int]:
     """A description of what was done, and its exit code."""
+    from tablestore_engine.operation.compact.compact_plan import Extent
     from tablestore_engine.spark.compact.compact_due import compact_due
 
     try:
-        done = compact_due(lambda: store.spark, store.catalog.load_table(*identifier), full=full)
+        extent = Extent.FULL if full else Extent.DUE
+        done = compact_due(lambda: store.spark, store.catalog.load_table(*identifier), extent)
     except Exception as error:
         return f"FAILED: {' '.join(message(error).split())}", exit_code(error)
     return ", ".join(done) or "nothing was due", 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import relation_from_name, run_dbt, write_file
+from support.dbt_models import table_of
 
 MODEL = """{{{{ config(materialized='incremental', unique_key='id', on_schema_change='{mode}') }}}}
 {query}
@@ -42,7 +43,7 @@ class TestSchemaChanges:
         return self.table(project)
 
     def table(self, project):
-        return project.adapter.catalog.load_table(project.test_schema, "m")
+        return table_of(project, "m")
 
     def rows(self, project):
         relation = relation_from_name(project.adapter, "m")
@@ -122,5 +123,5 @@ class TestSchemaChanges:
             short, longer = (relation_from_name(project.adapter, one) for one in ("short", "longer"))
             project.adapter.expand_target_column_types(longer, short)
             project.adapter.tablestore_alter_columns(short, retype={"b": "int64"})
-        table = project.adapter.catalog.load_table(project.test_schema, "short")
+        table = table_of(project, "short")
         assert [str(one.type) for one in table.schema.fields] == ["VARCHAR(9)", "BIGINT"]

@@ -205,7 +205,8 @@ def recorded_commit(state: TableState, snapshot_id: int) -> Snapshot:
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
     """The part of a predicate on columns that are equal in all records of a key."""
     schema = state.schema
-    return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
+    keys = {*schema.primary_keys, *schema.partition_keys}
+    return only_on(predicate, keys, schema.key) if schema.primary_keys else predicate
 
 
 def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:

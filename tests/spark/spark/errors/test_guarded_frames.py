@@ -171,6 +171,9 @@ HINTS = [
     ("select v:['key'] from (select 'x' as v)", "get_json_object(value, '$.key')"),
     ("select count(distinct id) over (partition by id % 2) from range(3)", "size(collect_set(x) OVER (…))"),
     ("select iff(true, 1, 2)", "Write if(condition, a, b)."),
+    ("select array(1, 2)[safe_offset(0)]", "Write get(array, 0)."),
+    ("select to_varchar(1)", "CAST(value AS STRING)"),
+    ("select date_trunc(d, month) from (select current_date() as d)", "date_trunc('MONTH', time)"),
     ("select top 3 id from range(9)", "LIMIT n"),
     ("select * exclude (id) from range(9)", "* EXCEPT (…)"),
 ]

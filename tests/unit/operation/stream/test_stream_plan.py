@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 import pytest
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
