@@ -87,7 +87,8 @@ SLOWEST      := --durations=25
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest $(SIDE_BY_SIDE) $(SLOWEST) tests/property tests/fault tests/spark tests/unit tests/functional $(PYTEST)
+	$(PY) -m pytest $(SIDE_BY_SIDE) $(SLOWEST) tests/property tests/spark/property tests/fault tests/spark tests/unit \
+	  tests/functional $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only
@@ -110,7 +111,7 @@ cluster: $(VENV)/.dev  ## Run the engine on a cluster of two workers, over Spark
 
 .PHONY: soak
 soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
-	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property $(PYTEST)
+	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property $(PYTEST)
 
 .PHONY: races
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute

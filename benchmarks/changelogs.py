@@ -1,47 +1,26 @@
 """`python -m benchmarks.changelogs`: what it costs to write a changelog, and to read the changes of a commit.
 
-All figures are seconds of processor time of this process and its children: other work on the machine matters less.
-Spark is not used.
+Unless a line says otherwise, figures are seconds of processor time: other work on the machine matters less. Spark is
+not used.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.measure import Report
+from benchmarks.measure import Report, Used, used_by
 from tablestore_engine import TableStore
 from tablestore_engine.table import Table
 
-ORDERS, CUSTOMERS, CHANGED = 1_500_000, 150_000, 15_000
+ORDERS, CUSTOMERS, CHANGED = 1_500_000, 150_000, (15_000, 150)
 DAYS = 2_400
 SNAPSHOTS, PER_SNAPSHOT = 100, 20_000
 UPSERTS = 10
-
-
-def processor_seconds(action: Callable[[], object]) -> float:
-    """The processor time that an action takes in this process and its children."""
-    before = _used()
-    action()
-    return _used() - before
-
-
-def _used() -> float:
-    this = psutil.Process()
-    found = 0.0
-    for process in (this, *this.children(recursive=True)):
-        try:
-            times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        found += times.user + times.system
-    return found
 
 
 def changes_of_one_snapshot(report: Report, work: Path) -> None:
@@ -64,7 +43,7 @@ def changes_of_one_snapshot(report: Report, work: Path) -> None:
         read = lambda table=table, before=before, key=key: table.changes(before, recorded=bool(key))  # noqa: E731
         direct = lambda files=files: [pq.read_table(one) for one in files]  # noqa: E731
         assert read().num_rows == sum(one.num_rows for one in direct())
-        mine, base = (processor_seconds(lambda one=one: [one() for _ in range(50)]) for one in (read, direct))
+        mine, base = (used_by(lambda one=one: [one() for _ in range(50)]).processor for one in (read, direct))
         report.add(f"changes of the last of {SNAPSHOTS} snapshots ÷ reading its files: {what}", mine, base, 1.5)
 
 
@@ -74,21 +53,27 @@ def _files(table: Table) -> set[Path]:
 
 def producers(report: Report, work: Path) -> None:
     """Upserts and compactions with a changelog, by those without."""
-    upserts, compactions = {}, {}
-    for producer in ("none", "lookup", "full-compaction"):
-        random = np.random.default_rng(2)
-        store = TableStore(work / producer)
-        table = _table(work / producer, ["id"], {"changelog-producer": producer})
-        table.write(_rows(np.arange(ORDERS), random))
-        batches = [_rows(random.integers(0, ORDERS, CHANGED), random) for _ in range(UPSERTS + 1)]
-        table.write(batches[0])
-        costs = [processor_seconds(lambda one=one, table=table: table.write(one)) for one in batches[1:]]
-        upserts[producer] = sum(costs)
-        compactions[producer] = processor_seconds(lambda store=store: store.execute("call sys.compact(table => 't')"))
-        report.note(f"{producer}: {UPSERTS} upserts of {CHANGED:,} rows {upserts[producer]:.2f} s")
-    report.add(f"{UPSERTS} upserts with producer lookup ÷ none", upserts["lookup"], upserts["none"], 2.0)
-    mine, base = compactions["full-compaction"], compactions["none"]
-    report.add("compaction with producer full-compaction ÷ none", mine, base, 1.3)
+    for changed in CHANGED:
+        upserts, compactions = {}, {}
+        for producer in ("none", "lookup", "full-compaction"):
+            random = np.random.default_rng(2)
+            folder = work / f"{producer}-{changed}"
+            store, table = TableStore(folder), _table(folder, ["id"], {"changelog-producer": producer})
+            table.write(_rows(np.arange(ORDERS), random))
+            batches = [_rows(random.integers(0, ORDERS, changed), random) for _ in range(UPSERTS + 1)]
+            table.write(batches[0])
+            upserts[producer] = used_by(lambda batches=batches, table=table: [table.write(one) for one in batches[1:]])
+            compact = lambda store=store: store.execute("call sys.compact(table => 't')")  # noqa: E731
+            compactions[producer] = used_by(compact)
+        what = f"{UPSERTS} upserts of {changed:,} rows with producer lookup ÷ none"
+        _add(report, what, upserts["lookup"], upserts["none"], 2.0)
+        what = f"compaction after {UPSERTS} upserts of {changed:,} rows with producer full-compaction ÷ none"
+        _add(report, what, compactions["full-compaction"], compactions["none"], 1.3)
+
+
+def _add(report: Report, what: str, mine: Used, base: Used, bar: float) -> None:
+    report.add(what, mine.processor, base.processor, bar)
+    report.add(f"{what}, by the clock", mine.wall, base.wall)
 
 
 def _table(warehouse: Path, key: list[str], options: dict[str, str]) -> Table:

@@ -24,8 +24,8 @@ from benchmarks.measure import Report, once
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.kafka.settings import settings_of
 from tablestore_engine.kafka.transactional_producer import HEADER, forget_publisher
-from tablestore_engine.operation.ingest.source import KafkaSource
-from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
+from tablestore_engine.operation.kafka_source.source import KafkaSource
+from tablestore_engine.operation.kafka_source.sync_topic import SyncRules, sync_from_kafka
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
 from tablestore_engine.operation.table_commands import after_commit
 from tablestore_engine.schema.table.create_schema import create_schema

@@ -7,8 +7,10 @@ repeats. Ratios are of such minima, taken in one process.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+import psutil
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,37 @@ class Report:
     def note(self, text: str) -> None:
         self.notes.append(text)
         print(text, flush=True)
+
+
+@dataclass(frozen=True)
+class Used:
+    """Seconds that something took: by the clock, and of processors, in this process and its children."""
+
+    wall: float
+    processor: float
+
+    @staticmethod
+    def least(many: Sequence[Used]) -> Used:
+        return Used(min(one.wall for one in many), min(one.processor for one in many))
+
+
+def used_by(action: Callable[[], object]) -> Used:
+    """The time that an action takes."""
+    processor, start = _processor_seconds(), time.perf_counter()
+    action()
+    return Used(time.perf_counter() - start, _processor_seconds() - processor)
+
+
+def _processor_seconds() -> float:
+    this = psutil.Process()
+    found = 0.0
+    for process in (this, *this.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        found += times.user + times.system
+    return found
 
 
 def once(action: Callable[[], object]) -> float:

@@ -54,17 +54,17 @@ option cannot be changed once the table exists.
 """
 
 OWN = """\
-## Options of this engine only, without effect yet
+## Options of this engine only, which statements set
 
-Other readers of the format keep these and ignore them. Changes are not kept. Only dbt uses
-`dbt.options` and `dbt.query`.
+Other readers of the format keep these and ignore them. CHECK constraints of CREATE and ALTER TABLE are
+`constraint.check.*`; only dbt uses `dbt.options` and `dbt.query`.
 """
 
 REFUSED = """\
 ## Refused: {count} options
 
-Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused: when a
-table is created, and when a table of another tool that has them is read or written.
+Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused, with this
+reason: when a table is created, and when a table of another tool that has them is read or written.
 """
 
 KEPT = """\
@@ -121,6 +121,8 @@ def _sentences(option: TableOption[Any]) -> Iterator[str]:
         yield f"Supported for now: {values}."
     elif option.choices:
         yield f"One of {', '.join(_code(value) for value in option.choices)}."
+    if option.ignored:
+        yield f"If it were ignored, {_escape(option.ignored)}."
     if option.ours and option.supported:
         yield "Of this engine only."
     if option.immutable:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tablestore_engine.spark.changelog.system_frames import FRAME_TABLES
-from tablestore_engine.sql.procedures.call_procedure import PROCEDURES
+from tablestore_engine.sql.procedures.call_procedure import PROCEDURES, REFUSED
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
 
@@ -46,6 +46,14 @@ TABLES_HEAD = """\
 
 `SELECT … FROM <table>$<name>`; as a dbt source, give the table `identifier: "<table>$<name>"`. Those marked with ‡ can
 be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
+
+Their columns are those of Java Paimon 1.4, in its order, with these exceptions. `properties` of `$snapshots` and
+`file_name` of `$files` are added as the last columns, and `$compactions` is a table of this engine. Times are instants
+(`timestamp`), because a time without a zone, as Java has it, would be another one in each session. Dates and times in
+`min_key`, `max_key` and the statistics of `$files` are texts; Java shows its internal numbers. `created_at`,
+`created_by`, `updated_by` and `options` of `$partitions` are null, as in every warehouse without a catalog service.
+`$branches`, `$row_tracking` and `$file_key_ranges` belong to branches and to row tracking, which this engine does not
+write.
 """
 
 HIDDEN_COLUMNS = """\
@@ -68,7 +76,12 @@ may have one of these names, or one that begins with `__tablestore_`.
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
-- `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
+- Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns that
+  differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID` is none of them.
+  Queries then name all columns exactly; a column to write to, of which there is no other spelling, may be named in any
+  case.
+  In other sessions, reads and writes of its rows are refused, because each of the names is ambiguous there; Python
+  reads such a table without a session. dbt does not distinguish such names.
 """
 
 _DATA_COLUMNS = {
@@ -105,11 +118,32 @@ def page() -> str:
             INTRODUCTION,
             PROCEDURES_HEAD,
             *(_procedure(name, one) for name, one in PROCEDURES.items()),
+            _refused(),
             TABLES_HEAD,
             "| table | rows | columns |",
             "|---|---|---|",
             *sorted(tables),
             HIDDEN_COLUMNS,
+        ]
+    )
+
+
+def _refused() -> str:
+    """The procedures of Paimon that are refused, those with one reason together."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for name, why in REFUSED.items():
+        together.setdefault(why, []).append(f"`sys.{name}`")
+    rows = [f"| {', '.join(names)} | {reason} | {hint} |" for (reason, hint), names in together.items()]
+    return "\n".join(
+        [
+            "### Not supported",
+            "",
+            "These procedures of Paimon are refused with the reason and the way out:",
+            "",
+            "| procedure | because | instead |",
+            "|---|---|---|",
+            *rows,
+            "",
         ]
     )
 

@@ -133,6 +133,10 @@ class PrimaryKeyError(UserError):
     """Primary key values that are null or missing; or duplicated, where that is an error."""
 
 
+class ConstraintError(UserError):
+    """A row for which the condition of a CHECK constraint is false; the message shows it."""
+
+
 class DuplicateKeyError(PrimaryKeyError):
     """A key that occurs twice in the rows of one write, if that is an error."""
 
@@ -313,7 +317,7 @@ class StorageError(TableStoreError):
 
 # A file of a table, by its path in a warehouse. Hidden folders are those of views and of what is being built.
 _OF_TABLE = re.compile(r".*/([^/=]+)\.db/([^/.][^/]*)/", re.DOTALL)
-_LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO)
+_LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO, errno.ELOOP)
 _RESTORE = "Restore the file from a copy of the table."
 _WAYS_OUT = (
     (

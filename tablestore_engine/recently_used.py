@@ -57,11 +57,14 @@ class RecentlyUsed(Generic[K, V]):
                 self._size -= self._size_of(dropped[-1])
         return dropped
 
-    def drop(self, key: K) -> None:
-        """Forget a key, if it is there."""
+    def drop(self, key: K) -> V | None:
+        """Forget a key. Returns its value, None when there is none."""
         with self._lock:
-            if key in self._values:
-                self._size -= self._size_of(self._values.pop(key))
+            if key not in self._values:
+                return None
+            value = self._values.pop(key)
+            self._size -= self._size_of(value)
+            return value
 
     def clear(self) -> None:
         """Forget all keys."""

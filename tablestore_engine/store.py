@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.table.create_schema import check_alike, create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -27,6 +28,7 @@ from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
+from tablestore_engine.sql.statements.table import CreateTable
 from tablestore_engine.sql.tokens.parameters import Parameters, with_parameters
 from tablestore_engine.sql.types.type_names import with_spark_types
 from tablestore_engine.sql.types.types import parse_sql_type
@@ -125,6 +127,7 @@ class TableStore(StoreSession):
             database=self.database,
             session_options=self._options,
             now_millis=now_millis,
+            is_case_sensitive=self._is_case_sensitive,
         )
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
@@ -147,6 +150,10 @@ class TableStore(StoreSession):
             from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
+        if isinstance(statement, CreateTable) and check_constraints(statement.options):
+            from tablestore_engine.sql.write_statements.execute_check import check_declared
+
+            check_declared(statement, lambda: self.spark)
         return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
@@ -158,6 +165,7 @@ class TableStore(StoreSession):
         return [immediate_text(statement, lambda: self.spark)]
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
+        from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.sql.execute import execute
         from tablestore_engine.sql.write_statements.statement_context import RowContext
 
@@ -170,7 +178,8 @@ class TableStore(StoreSession):
             intent=intent,
             running=lambda: self._spark,
         )
-        return execute(statement, context)
+        with translated():
+            return execute(statement, context)
 
     def create_table(
         self,
@@ -195,6 +204,7 @@ class TableStore(StoreSession):
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
         keys = _names(primary_key)
         all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
+        check_alike([name for name, _, _ in typed], self._is_case_sensitive)
         schema = create_schema(
             typed,
             keys,

@@ -101,6 +101,12 @@ class StoreSession:
             )
         return None
 
+    def _is_case_sensitive(self) -> bool:
+        """Whether the session distinguishes names of columns by their case. Starts it."""
+        from tablestore_engine.spark.session.session_settings import is_case_sensitive
+
+        return is_case_sensitive(self.spark)
+
     def _reset(self, statement: ResetSession) -> StatementResult:
         """RESET in Spark, which then gets back what the engine needs."""
         from tablestore_engine.spark.errors.translate_errors import translated

@@ -1,18 +1,22 @@
-"""Settings of Hypothesis, and one Spark session for all tests of a process."""
+"""Settings of Hypothesis, folders in memory, and no Java where tests need no Spark."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from support.scratch import memory_folder
-from support.spark_settings import FEW_ROWS
 
 # A deadline is an assertion on time, which a busy machine breaks.
 settings.register_profile("tests", settings.default, deadline=None)
 settings.load_profile("tests")
 
+TESTS = Path(__file__).parent
+WITHOUT_SPARK = ("unit", "property")
+"""Folders of tests that start no session. Those next to them do, for what is more than the engine and Spark: dbt,
+processes that are killed, a cluster, other readers, a broker."""
 ROOM = 4 << 30
 """More than all tests together leave in their folders."""
 
@@ -34,26 +38,8 @@ def warn_anew():
     _say_once.cache_clear()
 
 
-@pytest.fixture(scope="session")
-def spark():
-    """The process's session: small, and shared by all tests."""
-    from tablestore_engine.spark.session.session import SessionConfig, start_session
-
-    return start_session(SessionConfig(master="local[2]", spark_config=FEW_ROWS))
-
-
-@pytest.fixture
-def store(spark, tmp_path):
-    """A store with an empty warehouse, and a session whose temporary views are its own."""
-    from tablestore_engine.spark.session.session import new_session
-    from tablestore_engine.store import TableStore
-
-    return TableStore(tmp_path / "warehouse", new_session(spark))
-
-
-@pytest.fixture(params=["small", "distributed"])
-def path(request, monkeypatch):
-    """Runs a test twice: writing in this process, and through executors."""
-    if request.param == "distributed":
-        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
-    return request.param
+@pytest.fixture(autouse=True)
+def _without_java(request, monkeypatch):
+    """A session that a test outside of tests/spark starts finds no Java, also in another process."""
+    if request.path.relative_to(TESTS).parts[0] in WITHOUT_SPARK:
+        monkeypatch.setenv("JAVA_HOME", "/this test needs Spark: move it to tests/spark")

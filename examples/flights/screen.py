@@ -24,6 +24,8 @@ from rich.table import Table
 from rich.text import Text
 
 BAR_WIDTH = 26
+OTHER_COLUMNS = 54  # characters of the chart's other columns
+WHOLE_LINE = 99  # characters of a delivery's line with all that is known of it
 
 
 @dataclass(frozen=True)
@@ -83,32 +85,35 @@ class Screen:
             f"[red]{rows.get('cancellation', 0):>5,}[/] cancelled",
         ]
         mark = "[green]✓[/]" if played.size == played.expected_size else "[bold red]✗[/]"
+        work = f"  {played.nodes:>3} nodes {played.seconds:>5.1f} s"
         self.console.print(
             f"{mark} {played.title:<17}{' '.join(parts)}  → [bold]{played.size:>7,}[/] flights"
-            f"  {played.nodes:>3} nodes {played.seconds:>5.1f} s"
+            f"{work if self.console.width >= WHOLE_LINE else ''}"
         )
 
     def chart(self, history: Sequence[Played]) -> None:
         """Size of the table and time of the build, side by side, one row per delivery."""
         self.console.print()
         table = Table(title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False)
+        width = max(8, min(BAR_WIDTH, (self.console.width - OTHER_COLUMNS) // 2))
         table.add_column("delivery")
-        table.add_column("flights in the table", width=BAR_WIDTH + 9)
-        table.add_column("rows changed", justify="right")
-        table.add_column("seconds for its dbt build", width=BAR_WIDTH + 9)
+        table.add_column("flights", justify="right")
+        table.add_column("in the table", width=width)
+        table.add_column("changed", justify="right")
+        table.add_column("seconds", justify="right")
+        table.add_column("for its dbt build", width=width)
         largest = max(one.size for one in history)
         # The first build starts Spark as well; a bar to its scale would make all others look alike.
         slowest = max(one.seconds for one in history[1:] or history)
         for one in history:
+            colour = "green" if one is not history[0] else "dim"
             table.add_row(
                 one.title,
-                _bar(one.size / largest, "blue", f"{one.size:,}"),
+                f"{one.size:,}",
+                _bar(one.size / largest, "blue", width),
                 f"{one.changed:,}",
-                _bar(
-                    min(1, one.seconds / slowest),
-                    "green" if one is not history[0] else "dim",
-                    f"{one.seconds:.1f}",
-                ),
+                f"{one.seconds:.1f}",
+                _bar(min(1, one.seconds / slowest), colour, width),
             )
         self.console.print(table)
         self.console.print("[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]")
@@ -160,9 +165,7 @@ class Building:
         self._progress.advance(self._task)
 
 
-def _bar(share: float, colour: str, label: str) -> Text:
+def _bar(share: float, colour: str, width: int) -> Text:
     """A bar of eighths of a character, so that small differences show."""
-    eighths = round(share * BAR_WIDTH * 8)
-    full, rest = divmod(eighths, 8)
-    bar = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
-    return Text.assemble((bar, colour), f" {label}")
+    full, rest = divmod(round(share * width * 8), 8)
+    return Text("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else ""), colour)

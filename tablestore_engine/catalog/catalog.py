@@ -7,6 +7,7 @@ be removed. Names are case-insensitive, as in Spark; new ones are lower-cased.
 
 from __future__ import annotations
 
+import itertools
 import os
 import uuid
 from collections.abc import Callable, Sequence
@@ -44,6 +45,8 @@ __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
 
 T = TypeVar("T")
 Guard = Callable[[], None] | None
+_MOST_NAMED = 5
+_MOST_SCHEMAS = 200
 
 
 class _NameTaken(Exception):
@@ -179,8 +182,17 @@ class Catalog:
         if self.view_exists(found, name):
             raise TableNotFound(f"'{found}.{name}' is a view, not a table.")
         near = nearest(name, tables)
-        hint = f"Did you mean '{near}'?" if near else None
-        raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=hint)
+        hints = [f"Did you mean '{near}'?"] if near else []
+        named = [f"'{one}.{name}'" for one in self._schemas_with(name)]
+        if named:
+            among = ", ".join(named[:_MOST_NAMED]) + (", …" if len(named) > _MOST_NAMED else "")
+            hints.append(f"Other schemas have one of that name; name its schema, too: {among}.")
+        raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=" ".join(hints) or None)
+
+    def _schemas_with(self, name: str) -> list[str]:
+        """Some of the schemas that have a table or view of a name; in a large warehouse not all are looked at."""
+        some = itertools.islice(self.list_databases(), _MOST_SCHEMAS)
+        return list(itertools.islice((one for one in some if self.object_kind(one, name)), _MOST_NAMED + 1))
 
     def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
         """Create an empty table.

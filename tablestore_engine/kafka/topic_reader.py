@@ -11,7 +11,7 @@ from typing import Any
 from tablestore_engine.errors import LogError
 from tablestore_engine.kafka.client import SECONDS, consumer, kafka, log_errors
 from tablestore_engine.kafka.settings import LogSettings
-from tablestore_engine.kafka.topics import end_offsets
+from tablestore_engine.kafka.topics import last_stable_offsets
 from tablestore_engine.kafka.transactional_producer import HEADER
 
 _AT_ONCE = 50_000
@@ -65,7 +65,7 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
 
 def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> int:
     """The newest snapshot of which the topic holds messages from `offsets` on; 0 for none."""
-    newest, ends = 0, end_offsets(log, committed=True)
+    newest, ends = 0, last_stable_offsets(log)
     starts = [*offsets, *[0] * (len(ends) - len(offsets))]
     # A transaction takes two offsets or more: a single offset is the end of the transaction before.
     starts = [end if end - start < 2 else start for start, end in zip(starts, ends, strict=True)]

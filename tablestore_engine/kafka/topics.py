@@ -123,9 +123,14 @@ def topic_id_of(log: LogSettings) -> str:
     return str(found.topic_id)
 
 
-def end_offsets(log: LogSettings, *, committed: bool = False) -> list[int]:
-    """The offset after the last message of each partition, or after the last committed one."""
-    return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=committed)
+def end_offsets(log: LogSettings) -> list[int]:
+    """The offset after the last message of each partition, whether its transaction has ended or not."""
+    return _offsets(log, kafka().admin.OffsetSpec.latest())
+
+
+def last_stable_offsets(log: LogSettings) -> list[int]:
+    """The offset up to which the transactions of each partition have ended."""
+    return _offsets(log, kafka().admin.OffsetSpec.latest(), committed=True)
 
 
 def first_offsets(log: LogSettings) -> list[int]:

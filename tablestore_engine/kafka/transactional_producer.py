@@ -9,7 +9,6 @@ next publisher fences this one; then it fails, and nothing of its transaction is
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -22,7 +21,8 @@ from tablestore_engine.errors import LogError
 from tablestore_engine.kafka.client import SECONDS, log_errors, plain_producer, transactional_producer
 from tablestore_engine.kafka.encode_messages import Messages, texts_as_bytes
 from tablestore_engine.kafka.settings import LogSettings
-from tablestore_engine.kafka.topics import end_offsets
+from tablestore_engine.kafka.topics import end_offsets, last_stable_offsets
+from tablestore_engine.recently_used import RecentlyUsed
 
 HEADER = "tablestore-snapshot"
 _ABORT_SECONDS = 1.0
@@ -71,7 +71,7 @@ class Publisher:
         """Brokers mark the end of a transaction some moments after its commit: only then is it read."""
         until = time.monotonic() + _POLL_SECONDS
         while time.monotonic() < until:
-            ends = end_offsets(self._log, committed=True)
+            ends = last_stable_offsets(self._log)
             if all(end >= offset for end, offset in zip(ends, offsets, strict=False)):
                 return
             time.sleep(_MARK_SECONDS)
@@ -145,29 +145,22 @@ def send_early(log: LogSettings, messages: Iterable[Messages]) -> int:
     return sent
 
 
-_lock = threading.Lock()
-_open: dict[tuple[str, str], Publisher] = {}
-_MOST_OPEN = 8
+_open: RecentlyUsed[tuple[str, str], Publisher] = RecentlyUsed(8)
 
 
 def publisher_of(log: LogSettings) -> tuple[Publisher, bool]:
     """The publisher of a topic, and whether this process has it from an earlier commit."""
     key = (log.servers, log.topic)
-    with _lock:
-        found = _open.get(key)
-        if found is not None:
-            return found, True
+    found = _open.get(key)
+    if found is not None:
+        return found, True
     made = Publisher(log)
-    with _lock:
-        while len(_open) >= _MOST_OPEN:
-            del _open[next(iter(_open))]  # another thread may use it
-        _open[key] = made
+    _open.put(key, made)  # those that are dropped are not closed: other threads may use them
     return made, False
 
 
 def forget_publisher(log: LogSettings) -> None:
     """The next publication of this process begins by fencing others, and by reading the topic."""
-    with _lock:
-        found = _open.pop((log.servers, log.topic), None)
+    found = _open.drop((log.servers, log.topic))
     if found is not None:
         found.close()

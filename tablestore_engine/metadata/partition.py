@@ -176,6 +176,19 @@ class PartitionFormat:
         pairs = zip(values, types, strict=True)
         return ["null" if value is None else _text(value, kind, legacy=False) for value, kind in pairs]
 
+    def braced(self, partition: bytes) -> str:
+        """The values of a BinaryRow as `{2024-01-01, 3}`."""
+        return f"{{{', '.join(self.texts_of(partition))}}}"
+
+    def shown(self, partition: bytes) -> str:
+        """A BinaryRow as `dt=2024-01-01/hr=3`: its directory, without escapes and legacy texts."""
+        names, values, types = self._own(partition)
+        texts = (
+            self.default_name if value is None else _text(value, kind, legacy=False)
+            for value, kind in zip(values, types, strict=True)
+        )
+        return "/".join(f"{name}={one}" for name, one in zip(names, texts, strict=True))
+
     def names_of(self, partition: bytes) -> Sequence[str]:
         """The names of the partition columns that a BinaryRow has."""
         return self._own(partition)[0]

@@ -6,7 +6,7 @@ of keys; `commit` makes one atomic change; `write_job` says what a write will do
 `changelog` finds and makes the changes of a table, `stream` cuts them into pieces; `transaction` ties a write and its
 commit together; `expiration` removes what is old or an orphan, `history` rolls back, `tags` keeps snapshots by name;
 `compact` merges files; `log_store` publishes a table's log; `table_commands` are whole commands, from the request to
-what follows the commit; `ingest` takes changes from a topic.
+what follows the commit; `kafka_source` takes changes from a topic.
 
 Knows `table_state`, `storage`, `kafka` and the pure rooms below them.
 """

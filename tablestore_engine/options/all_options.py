@@ -148,7 +148,7 @@ def _has_no_effect(key: str) -> bool:
     option = find_option(key)
     return (
         option is not None
-        and key not in ("comment", "dbt.options", "dbt.query")
+        and not (key == "comment" or option.ours)
         and not option.supported
         and option.effect is Effect.NONE
     )

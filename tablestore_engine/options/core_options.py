@@ -177,7 +177,8 @@ def _parse_one(option: TableOption[Any], key: str, text: str, strict: bool) -> A
 def _not_acted_on(key: str, value: str, option: TableOption[Any]) -> OptionError:
     accepted = ", ".join(_text_of(one) for one in (option.accepted or (option.default,)) if one is not None)
     hint = f"Only {accepted} is, so far." if accepted else "Leave it out."
-    return OptionError(f"Option '{key}' = '{value}' is not supported by this engine.", hint=hint)
+    reason = f": if it were ignored, {option.ignored}" if option.ignored else ""
+    return OptionError(f"Option '{key}' = '{value}' is not supported by this engine{reason}.", hint=hint)
 
 
 def _text_of(value: Any) -> str:

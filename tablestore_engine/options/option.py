@@ -3,7 +3,8 @@
 Vocabulary: a *key* is the option's name in a table's schema; *fallback keys* are other spellings of it. A *pattern*
 has ``*`` in its key and covers many keys; the pattern ``fields.*.x`` gives columns a value each.
 An option is *supported* when this engine acts on it. *Accepted* names the values that it acts on when these are not
-all. *Effect* says what would be wrong if a value that it does not act on were ignored: nothing, writes, or all answers.
+all. *Effect* says what would be wrong if a value that it does not act on were ignored: nothing, writes, or all answers;
+*ignored* describes that for the user, as the reason why the value is refused.
 
 A declaration is an attribute of a class: ``bucket = Option("bucket", INT, -1, "…")``. Read on an instance of the class,
 the attribute is the value, of the option's type; read on the class, it is the declaration.
@@ -55,6 +56,7 @@ class TableOption(Generic[T]):
     supported: bool = True
     effect: Effect = Effect.NONE
     ours: bool = False
+    ignored: str = ""
 
     @property
     def is_pattern(self) -> bool:

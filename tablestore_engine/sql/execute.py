@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.operation.scan.explain_scan import scan_text
+from tablestore_engine.schema.table.create_schema import check_alike
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
@@ -60,6 +62,7 @@ from tablestore_engine.sql.statements.statement import (
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
+    AddCheck,
     CacheTable,
     CreateTableAs,
     ForeignStatement,
@@ -68,6 +71,7 @@ from tablestore_engine.sql.statements.table import (
 )
 from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_check import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
@@ -248,7 +252,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")
     named = statement.columns or tuple((n, c) for n, _, c in columns)
-    _check_once([n for n, _ in named])
+    _check_once([n for n, _ in named], context)
     fields = tuple(
         DataField(i, n, kind, comment)
         for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
@@ -275,16 +279,16 @@ def _made_again(statement: CreateView) -> CreateView:
     return replace(statement, prefix=prefix, existing=Existing.REPLACED)
 
 
-def _check_once(names: Sequence[str]) -> None:
+def _check_once(names: Sequence[str], context: RowContext) -> None:
     """Raise a SchemaError for two columns of a view with the same name."""
-    seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
+    known = Names(names)
+    check_alike(names, context.is_case_sensitive)
+    for at, name in enumerate(names):
+        if known.position(name) != at:
             raise SchemaError(
                 f"The view would have two columns named '{name}'.",
                 hint="Give one another alias, or name the columns: CREATE VIEW v (a, b) AS ….",
             )
-        seen.add(name.lower())
 
 
 _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = {
@@ -299,6 +303,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     UncacheTable: _uncache,
     ClusterTable: execute_cluster,
     AddPrimaryKey: execute_add_primary_key,
+    AddCheck: execute_add_check,
     Call: execute_call,
     AnalyzeTable: execute_analyze,
     CreateView: _create_view,

@@ -209,8 +209,8 @@ class LocalFileIO:
                         info = entry.stat()
                     except FileNotFoundError:  # removed meanwhile
                         continue
-                    except OSError as error:
-                        raise StorageError.of(entry.path, error) from error
+                    except OSError:  # a link to itself, say: reading it fails, and the rest can be read
+                        info = entry.stat(follow_symlinks=False)
                     is_dir = stat.S_ISDIR(info.st_mode)
                     size = 0 if is_dir else info.st_size
                     found.append(FileStatus(entry.path, entry.name, size, is_dir, info.st_mtime_ns // 10**6))

@@ -1,4 +1,4 @@
-"""Names in a warehouse and in a table directory. Only what has one user has its name there: marks, index files.
+"""Names in a warehouse and in a table directory. Only what has one user has its name there: success files.
 
 A name that begins with a dot is *hidden*: it is being built or being removed, and no listing shows it.
 """
@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from tablestore_engine.errors import UserError
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_INDEX_SUFFIX
 
 DATABASE_SUFFIX = ".db"
 _POSTPONE_BUCKET = -2
@@ -206,6 +207,11 @@ class TablePaths:
     ) -> str:
         """The name of a writer's data file; ``number`` distinguishes the files of one writer."""
         return f"{prefix}{uuid}-{number}.{extension}"
+
+    def new_file_index_name(self, data_file: str, remade_by: str = "") -> str:
+        """The name of the file index of a data file; one that is made anew has a name of its own, because older
+        snapshots name the one before."""
+        return f"{data_file}{remade_by and '.'}{remade_by}{FILE_INDEX_SUFFIX}"
 
     def side_file(self, name: str) -> str:
         """A file that only this engine uses."""

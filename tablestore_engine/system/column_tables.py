@@ -40,7 +40,7 @@ def table_indexes(table: Table, snapshot: Snapshot | None) -> list[tuple[Any, ..
     partition_format = PartitionFormat(table.schema)
     return [
         (
-            partition_format.path_of(one.partition) or None,
+            partition_format.braced(one.partition),
             one.bucket,
             one.index_type,
             one.file_name,

@@ -1,4 +1,5 @@
-"""System tables: a table's metadata as rows, `SELECT * FROM db.t$snapshots`. Columns are named as Paimon's.
+"""System tables: a table's metadata as rows, `SELECT * FROM db.t$snapshots`. Columns are Paimon's, in its order, and
+then our own.
 
 Three kinds: those of the whole table, those of one snapshot, which may be an earlier one (`t$files VERSION AS OF 3`),
 and those whose rows are data, which Spark reads.
@@ -29,6 +30,7 @@ from tablestore_engine.table import Table
 
 _Rows = list[tuple[Any, ...]]
 _SOURCES = ("APPEND", "COMPACT")
+_UNKNOWN = (None,) * 4  # columns of `$partitions` that only a catalog service fills
 
 
 def _time(millis: int | None) -> datetime | None:
@@ -55,6 +57,7 @@ def _snapshots(table: Table) -> _Rows:
             s.delta_record_count,
             s.changelog_record_count,
             s.watermark,
+            s.next_row_id,
             json.dumps(dict(s.properties)) if s.properties else None,
         )
         for s in table.snapshots()
@@ -110,7 +113,7 @@ SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {
             "snapshot_id bigint, schema_id bigint, commit_user string, commit_identifier bigint, commit_kind string, "
             "commit_time timestamp, base_manifest_list string, delta_manifest_list string, "
             "changelog_manifest_list string, total_record_count bigint, delta_record_count bigint, "
-            "changelog_record_count bigint, watermark bigint, properties string"
+            "changelog_record_count bigint, watermark bigint, next_row_id bigint, properties string"
         ),
         _snapshots,
     ),
@@ -150,9 +153,8 @@ def _files(table: Table, snapshot: Snapshot | None) -> _Rows:
         file = e.file
         low, high = (_key(key, types) if types else None for key in (file.min_key, file.max_key))
         return (
-            partition_format.path_of(e.partition) or None,
+            partition_format.braced(e.partition),
             e.bucket,
-            file.file_name,
             paths.data_file(e),
             file.format,
             file.schema_id,
@@ -162,11 +164,14 @@ def _files(table: Table, snapshot: Snapshot | None) -> _Rows:
             low,
             high,
             *_column_stats(table, file),
-            file.delete_row_count,
             file.min_sequence_number,
             file.max_sequence_number,
             _time(file.creation_time_millis),
+            file.delete_row_count,
             None if file.file_source is None else _SOURCES[file.file_source],
+            file.first_row_id,
+            None if file.write_cols is None else list(file.write_cols),
+            file.file_name,
         )
 
     return [row(e) for e in table.live_files(snapshot)]
@@ -175,7 +180,7 @@ def _files(table: Table, snapshot: Snapshot | None) -> _Rows:
 def _column_stats(table: Table, file: DataFileMeta) -> tuple[str, str, str]:
     """Nulls, least and greatest value of each column, as `{a=1, b=x}`; null for what is not known."""
     bounds_of = FileBounds(file, table.schema, table.schemas.load).of(None)
-    found = {name: bounds_of(name) for name in table.schema.field_names}
+    found = {name: bounds_of(name) for name in sorted(table.schema.field_names)}
     known = {name: one[1] if one else Bounds() for name, one in found.items()}
     return (
         _pairs({name: one.null_count for name, one in known.items()}),
@@ -210,6 +215,8 @@ def _manifests(table: Table, snapshot: Snapshot | None) -> _Rows:
             one.num_deleted_files,
             one.schema_id,
             *_partition_bounds(one.partition_stats, types),
+            one.min_row_id,
+            one.max_row_id,
         )
         for name in lists
         for one in table.manifests.read_list(name)
@@ -230,18 +237,19 @@ def _bounds(row: bytes, types: Sequence[Any]) -> str | None:
 
 
 def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The partitions that hold files."""
+    """The partitions that hold files. Who made one, and when, is not known here."""
     partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: e.partition)
-    return [(partition_format.path_of(row), *_figures(table, files, snapshot)) for row, files in groups]
+    rows = [(partition_format.shown(row), *_figures(table, files, snapshot), *_UNKNOWN) for row, files in groups]
+    return sorted(rows, key=lambda row: row[0])
 
 
 def _buckets(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The buckets that hold files. A partition is written as its values, `{2024-01-01, 3}`."""
-    texts = PartitionFormat(table.schema).texts_of
+    partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: (e.partition, e.bucket))
     rows = [
-        (f"{{{', '.join(texts(row))}}}", bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups
+        (partition_format.braced(row), bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups
     ]
     return sorted(rows, key=lambda row: row[:2])
 
@@ -272,25 +280,26 @@ def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:
 SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]] = {
     "files": (
         (
-            "partition string, bucket int, file_name string, file_path string, file_format string, schema_id bigint, "
+            "partition string, bucket int, file_path string, file_format string, schema_id bigint, "
             "level int, record_count bigint, file_size_in_bytes bigint, min_key string, max_key string, "
-            "null_value_counts string, min_value_stats string, max_value_stats string, delete_record_count "
-            "bigint, min_sequence_number bigint, max_sequence_number bigint, "
-            "creation_time timestamp, file_source string"
+            "null_value_counts string, min_value_stats string, max_value_stats string, "
+            "min_sequence_number bigint, max_sequence_number bigint, creation_time timestamp, "
+            "deleteRowCount bigint, file_source string, first_row_id bigint, write_cols array<string>, "
+            "file_name string"
         ),
         _files,
     ),
     "manifests": (
         (
             "file_name string, file_size bigint, num_added_files bigint, num_deleted_files bigint, schema_id bigint, "
-            "min_partition_stats string, max_partition_stats string"
+            "min_partition_stats string, max_partition_stats string, min_row_id bigint, max_row_id bigint"
         ),
         _manifests,
     ),
     "partitions": (
         (
             "partition string, record_count bigint, file_size_in_bytes bigint, file_count bigint, "
-            "last_update_time timestamp"
+            "last_update_time timestamp, created_at timestamp, created_by string, updated_by string, options string"
         ),
         _partitions,
     ),

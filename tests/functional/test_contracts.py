@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture, write_file
+from support.dbt_models import table_of
 
 SCHEMA = """
 models:
@@ -52,7 +53,7 @@ class TestContracts:
         assert len(results) == 3
         assert log.count("grants are ignored") == 1
         assert "foreign_key" in log
-        table = project.adapter.catalog.load_table(project.test_schema, "orders_v2")
+        table = table_of(project, "orders_v2")
         assert table.schema.primary_keys == ("id",)
         assert [str(one.type) for one in table.schema.fields] == [
             "BIGINT NOT NULL", "STRING", "DECIMAL(10, 2)", "ARRAY<STRING>", "BIGINT",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt
 from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, WHOLE_PRODUCT, broken, make_tables
+from support.dbt_models import table_of
 from support.files import live_paths
 
 BASE = "{{ config(materialized='table') }} select id, concat('text ', id) as v from range(300)"
@@ -35,7 +36,7 @@ class TestDamagedTable:
     @pytest.mark.parametrize("damage", DAMAGES)
     def test_one_message(self, project, damage):
         run_dbt(["run", "-s", "base", "--full-refresh"])
-        table = project.adapter.catalog.load_table(project.test_schema, "base")
+        table = table_of(project, "base")
         (path,) = live_paths(table)
         DAMAGES[damage](Path(path))
         (result,) = run_dbt(["run", "-s", "reads"], expect_pass=False)

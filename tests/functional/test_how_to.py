@@ -154,8 +154,23 @@ def test_guide(page, tmp_path, monkeypatch):
 
 
 def test_readme(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shown = [step for step in steps(os.path.join(ROOT, "README.md")) if step.kind == "python"]
-    assert shown
-    for step in shown:
+    """Its project, and its Python in another folder."""
+    shown = steps(os.path.join(ROOT, "README.md"))
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    monkeypatch.chdir(_made(elsewhere))
+    python = [step for step in shown if step.kind == "python"]
+    assert python
+    for step in python:
         exec(compile(step.text, "README.md", "exec"), {})
+    monkeypatch.chdir(_made(project))
+    reader = Reader(project)
+    for step in shown:
+        if step.kind not in ("python", "sh"):
+            reader.take(step)
+    [(kept,)] = reader.store().sql("select count(*) from order_history").collect()
+    assert kept == 2
+
+
+def _made(folder):
+    folder.mkdir()
+    return folder

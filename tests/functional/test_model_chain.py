@@ -14,8 +14,8 @@ from random import Random
 import pyarrow as pa
 import pytest
 from dbt.tests.util import run_dbt
+from support.dbt_models import store_of
 
-from tablestore_engine import TableStore
 from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
@@ -101,7 +101,7 @@ class DyingStorage:
 
 @pytest.fixture
 def store(project):
-    opened = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+    opened = store_of(project)
     opened.execute("create schema if not exists " + project.test_schema)
     opened.execute(
         "create table orders (id int, customer int, day int, amount int, primary key (id) not enforced)"

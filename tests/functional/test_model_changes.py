@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from support.dbt_models import store_of
 from support.spark_rows import answers
 
 from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
-from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.storage.metadata_files.consumer_store import consumers
@@ -43,7 +43,7 @@ def models():
 
 @pytest.fixture
 def store(project):
-    opened = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+    opened = store_of(project)
     opened.execute("create schema if not exists " + project.test_schema)
     for name in ("orders", "customers", "enriched", "totals"):
         opened.execute(f"drop table if exists {name}")
@@ -75,7 +75,7 @@ class TestNamesWithDots:
         return {"sources.yml": sources, "kept.sql": model + source}
 
     def test_a_schema_with_a_dot(self, project):
-        store = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+        store = store_of(project)
         store.execute("create schema if not exists `odd.shop`")
         store.execute("create table `odd.shop`.orders (id int, amount int, primary key (id) not enforced)")
         for values in ("(1, 1)", "(1, 2), (2, 2)"):

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 from dbt.tests.util import run_dbt
+from support.dbt_models import store_of
 from support.spark_rows import answers
 
-from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.consumed_positions import UNFINISHED, carried, positions_of
 
@@ -49,7 +49,7 @@ def macros():
 
 class TestOneByOne:
     def test_each_change_counts_once(self, project, monkeypatch):
-        store = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+        store = store_of(project)
         store.execute("create schema if not exists " + project.test_schema)
         store.execute("create table audit (changes bigint)")
         store.execute("create table orders (id int, amount int, primary key (id) not enforced)")

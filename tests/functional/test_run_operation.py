@@ -4,6 +4,7 @@ import os
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from support.dbt_models import table_of
 
 MODELS = {
     "orders.sql": """
@@ -68,7 +69,7 @@ class TestRunOperation:
         output = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
         assert "1 expired partition" in output
         assert "dt=2020-01-01" in output
-        path = os.path.join(project.adapter.catalog.load_table(project.test_schema, "kept_orders").path, "manifest")
+        path = os.path.join(table_of(project, "kept_orders").path, "manifest")
         with open(os.path.join(path, "manifest-lost-0"), "w") as file:
             file.write("x")
         os.utime(file.name, (0, 0))

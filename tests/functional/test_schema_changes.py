@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import relation_from_name, run_dbt, write_file
+from support.dbt_models import table_of
 
 MODEL = """{{{{ config(materialized='incremental', unique_key='id', on_schema_change='{mode}') }}}}
 {query}
@@ -42,7 +43,7 @@ class TestSchemaChanges:
         return self.table(project)
 
     def table(self, project):
-        return project.adapter.catalog.load_table(project.test_schema, "m")
+        return table_of(project, "m")
 
     def rows(self, project):
         relation = relation_from_name(project.adapter, "m")
@@ -103,6 +104,18 @@ class TestSchemaChanges:
         message = self.build(project, "fail", "select 2 as id, 'two' as a, 1 as s", ok=False)
         assert "missing columns n; changed types s (int, not struct<x:int>)" in message
 
+    @pytest.mark.parametrize("more", ["", ", merge_update_columns=['n']", ", incremental_strategy='delete+insert'"])
+    def test_a_query_without_a_column_is_refused_in_one_message(self, project, more):
+        self.first(project)
+        query = "select 2 as id, 'two' as label, named_struct('x', 2) as s, 6 as n"
+        message = self.build(project, f"ignore'{more}, tags='x", query, ok=False)
+        assert "no longer fits its table" in message
+        assert "new columns label; missing columns a." in message
+        for what in ("{name: label, config: {meta: {renamed_from: a}}}", "on_schema_change", "--full-refresh"):
+            assert what in message
+        assert "select" not in message.lower()
+        assert len(self.rows(project)) == 1
+
     def test_texts_grow_to_the_length_of_another_table(self, project):
         for name, kind in (("short", "varchar(3)"), ("longer", "varchar(9)")):
             project.run_sql(f"create table {{schema}}.{name} (a {kind}, b int)")
@@ -110,5 +123,5 @@ class TestSchemaChanges:
             short, longer = (relation_from_name(project.adapter, one) for one in ("short", "longer"))
             project.adapter.expand_target_column_types(longer, short)
             project.adapter.tablestore_alter_columns(short, retype={"b": "int64"})
-        table = project.adapter.catalog.load_table(project.test_schema, "short")
+        table = table_of(project, "short")
         assert [str(one.type) for one in table.schema.fields] == ["VARCHAR(9)", "BIGINT"]

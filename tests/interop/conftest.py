@@ -11,6 +11,7 @@ from support.interop.compare import assert_same
 from support.interop.java_paimon import JavaPaimon, multiset_of
 from support.interop.ours import OurTable
 from support.interop.readers import READERS, OtherReaderError, PaimonReader
+from support.spark_settings import small_session
 
 from tablestore_engine.catalog import Catalog
 
@@ -132,10 +133,10 @@ def made(writer, catalog, name, request):
 
 
 @pytest.fixture(scope="session")
-def spark_store(spark, catalog):
+def spark_store(catalog):
     """A store on the warehouse of these tests, with Spark."""
     from tablestore_engine.spark.session.session import new_session
     from tablestore_engine.store import TableStore
 
     catalog.create_database("db", if_not_exists=True)
-    return TableStore(catalog.warehouse, new_session(spark), database="db")
+    return TableStore(catalog.warehouse, new_session(small_session()), database="db")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.deletion_vectors import delete_positions, with_options
 from support.interop.compare import assert_same
 from support.interop.ours import OurTable

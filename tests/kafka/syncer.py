@@ -13,8 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from support.fault.die import die
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.ingest import sync_topic
-from tablestore_engine.operation.ingest.source import KafkaSource
+from tablestore_engine.operation.kafka_source import sync_topic
+from tablestore_engine.operation.kafka_source.source import KafkaSource
 from tablestore_engine.operation.table_commands import arrow_write
 
 

@@ -10,10 +10,10 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from dbt.tests.fixtures.project import *  # noqa: F403 - dbt's fixtures
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from support.dbt_models import store_of
 from support.spark_settings import FEW_ROWS
 
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
-from tablestore_engine import TableStore
 from tablestore_engine.operation.commit.commit import Committer
 
 COLUMNS = "columns: [{name: id, data_type: int}, {name: customer, data_type: string}, {name: amount, data_type: int}]"
@@ -82,7 +82,7 @@ class Shop:
 
 @pytest.fixture
 def store(project):
-    return TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+    return store_of(project)
 
 
 def orders(store):

@@ -17,9 +17,9 @@ from support.tables import make_table, reload
 from tablestore_engine.cli import main
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, UserError
 from tablestore_engine.kafka.topics import cluster_of, topic_id_of
-from tablestore_engine.operation.ingest import sync_topic
-from tablestore_engine.operation.ingest.source import KafkaSource
-from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
+from tablestore_engine.operation.kafka_source import sync_topic
+from tablestore_engine.operation.kafka_source.source import KafkaSource
+from tablestore_engine.operation.kafka_source.sync_topic import SyncRules, sync_from_kafka
 from tablestore_engine.store import TableStore
 
 SYNCER = os.path.join(os.path.dirname(__file__), "syncer.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.histories import EXAMPLES, PROFILE
 from support.past import comparable
 from support.scratch import scratch_directory

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import relation_from_name, run_dbt, write_file
 
+from tablestore_engine import TableStore
+
 EVENTS = """
 {{ config(materialized='table') }}
 select * from values
@@ -16,6 +18,10 @@ select * from values
 def rows(project, name, columns="*", order="1"):
     relation = relation_from_name(project.adapter, name)
     return [tuple(one) for one in project.run_sql(f"select {columns} from {relation} order by {order}", fetch="all")]
+
+
+def store_of(project):
+    return TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
 
 
 def table_of(project, name):

@@ -8,9 +8,9 @@ import uuid
 import zlib
 
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.operation.commit.index_change import IndexChange
 
 
 def roaring(positions):

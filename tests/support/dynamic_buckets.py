@@ -7,7 +7,7 @@ import os
 from support.tables import arrow_rows, identity, new_job
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.write.write_task import write_table
-from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.hash_index_change import index_change
 
 DYNAMIC = {"bucket": "-1", "dynamic-bucket.target-row-num": "4"}
 COLUMNS = {"id": "BIGINT", "v": "STRING"}

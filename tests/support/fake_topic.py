@@ -41,7 +41,7 @@ class Topic:
     def newest(self, log, offsets):
         return max((one or 0 for one in self.sent_for[offsets[0] if offsets else 0 :]), default=0)
 
-    def end_offsets(self, log, *, committed=False):
+    def last_stable_offsets(self, log):
         return [len(self.sent_for), *[0] * (log.partitions - 1)]
 
     def delete(self, log=None):
@@ -74,7 +74,7 @@ class Topic:
         monkeypatch.setattr(unpublished_snapshots, "publisher_of", self.publisher_of)
         monkeypatch.setattr(unpublished_snapshots, "forget_publisher", self.forget_publisher)
         monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", self.newest)
-        monkeypatch.setattr(unpublished_snapshots, "end_offsets", self.end_offsets)
+        monkeypatch.setattr(unpublished_snapshots, "last_stable_offsets", self.last_stable_offsets)
         monkeypatch.setattr(unpublished_snapshots, "grow_topic", lambda log: None)
         monkeypatch.setattr(unpublished_snapshots, "_topics", {})
 

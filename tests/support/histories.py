@@ -25,6 +25,8 @@ PROFILE = settings(
 )
 THOROUGH = settings(PROFILE, max_examples=MANY)
 """Of what has many cases and cheap histories: merge engines, multisets."""
+SIDE_BY_SIDE = 50
+"""Histories in one table, which a query of Spark reads at once."""
 
 INTS = {"type": "ARRAY", "element": "INT"}
 NUMBERED = {"type": "MAP", "key": "STRING", "value": "INT"}

@@ -22,7 +22,7 @@ from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.metadata.manifest_encoding import avro_container
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
-from tablestore_engine.operation.dynamic_buckets.bucket_index import key_hashes
+from tablestore_engine.operation.dynamic_buckets.hash_index import key_hashes
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.storage.metadata_files.hash_index_file import read_hashes
@@ -54,7 +54,7 @@ def check_invariants(table, known=None):
         intervals.sort()
         for (_, high), (low, _) in itertools.pairwise(intervals):
             assert high < low, f"files of {bucket_id} overlap: {high} and {low}"
-    if table.schema.has_bucket_index:
+    if table.schema.has_hash_index:
         check_index(table, entries)
     snapshot = table.latest_snapshot()
     if snapshot is not None:

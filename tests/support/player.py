@@ -26,7 +26,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.write.write_buffer import BufferSizes
-from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.hash_index_change import index_change
 
 WRITES = ("write", "buffer", "begin", "overtaken")
 NUMBERS_OF_A_WRITE = 1_000  # each layer takes one

@@ -21,3 +21,10 @@ FEW_ROWS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
 }
+
+
+def small_session():
+    """The session of a process with these settings; the first call starts it."""
+    from tablestore_engine.spark.session.session import SessionConfig, start_session
+
+    return start_session(SessionConfig(master="local[2]", spark_config=FEW_ROWS))

@@ -22,7 +22,7 @@ def test_the_least_recently_used_are_dropped(steps, most):
         else:
             naive = [one for one in naive if one[0] != key]
         if step == "drop":
-            values.drop(key)
+            assert values.drop(key) == before.get(key)
         elif step == "put":
             naive.append((key, value))
             dropped = []

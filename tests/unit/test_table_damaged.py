@@ -127,7 +127,7 @@ def test_without_the_hint_the_snapshots_that_are_left_count(catalog):
 WAREHOUSE_DAMAGES = {**DAMAGES, "of another program": lambda data: b'{"a": 1}', "a list": lambda data: b"[1]"}
 
 
-@pytest.mark.parametrize("damage", [*WAREHOUSE_DAMAGES, "a folder"])
+@pytest.mark.parametrize("damage", [*WAREHOUSE_DAMAGES, "a folder", "unreadable"])
 @pytest.mark.parametrize(
     ("path", "read", "again"),
     [
@@ -151,12 +151,17 @@ def test_views_and_functions(tmp_path, path, read, again, damage):
             file.write_bytes(WAREHOUSE_DAMAGES[damage](data))
         with pytest.raises((CorruptFileError, StorageError)) as caught:
             read(catalog)
-        assert str(file) in str(caught.value)
-        assert again in str(caught.value)
+        said = str(caught.value)
+        assert str(file) in said
+        assert again in said or (damage == "unreadable" and "Check that the user" in said)
         assert catalog.list_views("default") == ["seen"]
         assert catalog.functions.names("default") == ["twice"]
         listed = CliRunner().invoke(main, ["tables", "-w", catalog.warehouse])
         assert listed.exit_code == 0, listed.output
+        if "VIEW" in again:
+            shown = CliRunner().invoke(main, ["describe", "-w", catalog.warehouse, "default.seen"])
+            assert (shown.exit_code, len(shown.stderr.splitlines())) == (3, 1), shown.output
+            assert str(file) in shown.stderr
 
 
 @pytest.mark.parametrize("cut", [1, 3])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
@@ -136,11 +137,13 @@ class MacroMethods(ChangeMethods):
     # ------------------------------------------------------------------ what materializations call
 
     @available.parse_none
-    def tablestore_build(self, sql: str, model: Mapping[str, Any]) -> AdapterResponse:
-        """Run the statement that writes a node's rows.
+    def tablestore_build(
+        self, sql: str, model: Mapping[str, Any], existing: BaseRelation | None = None, query: str | None = None
+    ) -> AdapterResponse:
+        """Run the statement that writes a node's rows: those of `query` into an existing table, if these are given.
 
         A key that occurs twice in them is an error that names it, unless the model says by `sequence_field` which
-        row counts.
+        row counts. So is a query that lacks columns of its table.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
         options = TableLayout.of(model).options
@@ -162,8 +165,22 @@ class MacroMethods(ChangeMethods):
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+        except DbtDatabaseError as error:
+            if existing is not None and query is not None and "UNRESOLVED_COLUMN" in str(error.msg):
+                self._refuse_missing_columns(existing, query)
+            raise
         finally:
             self.connections.get_thread_connection().handle.steps = None
+
+    def _refuse_missing_columns(self, existing: BaseRelation, query: str) -> None:
+        """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any."""
+        try:
+            source = self.get_column_schema_from_query(query)
+        except DbtDatabaseError:
+            return  # the query itself is wrong
+        change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing))
+        if change.removed:
+            raise DbtRuntimeError(change.misfit(existing.render())) from None
 
     def _drop_views(self, views: Sequence[str]) -> None:
         if views:

@@ -6,17 +6,24 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows, keyed_changes, multiset_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
+from tablestore_engine.operation.changelog.change_plan import (
+    AllRows,
+    ChangePlan,
+    SignedFiles,
+    changed_positions,
+    key_columns,
+)
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.read.arrow_read import RecordsOfFiles, output_schema, read_rows, read_rows_at
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import COUNT, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
@@ -56,7 +63,10 @@ def changelog_rows(state: TableState, plan: ChangePlan, compared: tuple[str, ...
     if isinstance(plan, SignedFiles):
         return _changes_of_signed_files(state, plan)
     keys = _keys(state, plan.changed_files)
-    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys, compared)
+    sought = _sought(keys, state.schema)
+    held: RecordsOfFiles | None = None if sought is None else {}
+    before, after = (_rows(state, one, sought, held) for one in (plan.before, plan.after))
+    return keyed_changes(before, after, keys, compared)
 
 
 def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
@@ -65,15 +75,18 @@ def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
         yield pa.Table.from_batches([batch])
 
 
-def _rows(state: TableState, plan: ScanPlan, keys: pa.Table | None = None) -> pa.Table:
-    """The rows of a plan. With `keys`, most rows with another one are left out, so that few are held."""
-    parts = [output_schema(plan.schema, plan.schema.field_names).empty_table()]
-    name = plan.schema.trimmed_primary_keys[0] if keys is not None and plan.schema.trimmed_primary_keys else None
-    wanted = keys.column(name).unique() if keys is not None and name is not None else None
-    for rows in streamed_rows(state, plan):
-        exact = wanted is not None and not pa.types.is_floating(wanted.type)
-        parts.append(rows.filter(pc.is_in(rows.column(name), wanted)) if exact else rows)
-    return pa.concat_tables(parts)
+def _rows(
+    state: TableState, plan: ScanPlan, keys: RowKeys | None = None, held: RecordsOfFiles | None = None
+) -> pa.Table:
+    """The rows of a plan, or those of some keys."""
+    names = plan.schema.field_names
+    return pa.Table.from_batches(read_rows(state, plan, names, keys, held), output_schema(plan.schema, names))
+
+
+def _sought(keys: pa.Table, schema: TableSchema) -> RowKeys | None:
+    """The values by which rows with one of the keys, and maybe others, are looked up; None when none is exact."""
+    exact = [f.name for f in keys.schema if not pa.types.is_floating(f.type) and not keys.column(f.name).null_count]
+    return RowKeys(keys.select(exact)) if set(exact) & set(schema.primary_keys) else None
 
 
 def _keys(state: TableState, plan: ScanPlan) -> pa.Table:
@@ -100,6 +113,15 @@ def _batches(
         yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 
+def marked_rows(state: TableState, plan: SignedFiles) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of files that stayed which are there since (1), or not any more (-1)."""
+    for one, *changed in changed_positions(state.io, plan.marked):
+        for sign, positions in zip((1, -1), changed, strict=True):
+            if len(positions):
+                batches = read_rows_at(state, state.schema, (one.after, one.after.files[0]), positions)
+                yield sign, pa.Table.from_batches(batches)
+
+
 def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogRows:
     names = plan.added.schema.field_names
     schema = output_schema(plan.added.schema, names)
@@ -112,4 +134,7 @@ def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogR
                     own = pa.Table.from_batches([batch])
                     parts.append(own.select(list(names)).cast(schema))
                     counts.append(sign * (own.column(COUNT.name).to_numpy() if retracts else np.ones(len(batch), int)))
+    for sign, rows in marked_rows(state, plan):
+        parts.append(rows)
+        counts.append(np.full(rows.num_rows, sign))
     return multiset_changes(pa.concat_tables(parts), np.concatenate(counts))

@@ -12,20 +12,25 @@ is read, and the answer is the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
+from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
+from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
-from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan
+from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan, refuse_formats
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, only_on
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]
@@ -59,11 +64,28 @@ class AllRows:
 
 
 @dataclass(frozen=True)
+class MarkedFile:
+    """A file of which other rows are deleted after than before: the scans of it alone."""
+
+    before: BucketScan
+    after: BucketScan
+
+
+@dataclass(frozen=True)
 class SignedFiles:
-    """Files of a table without a key that were added and removed."""
+    """Files of a table without a key that were added and removed, and those that stayed and lost rows, or got some
+    back."""
 
     added: ScanPlan
     removed: ScanPlan
+    marked: tuple[MarkedFile, ...] = ()
+
+    @property
+    def of_whole_files(self) -> SignedFiles:
+        """The same changes, with all rows of the files that stayed."""
+        added = (*self.added.buckets, *(one.after for one in self.marked))
+        removed = (*self.removed.buckets, *(one.before for one in self.marked))
+        return SignedFiles(replace(self.added, buckets=added), replace(self.removed, buckets=removed))
 
 
 @dataclass(frozen=True)
@@ -88,22 +110,26 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
         OptionError: the table has options, of another writer, that this engine would read wrongly.
     """
     schema = state.schema
+    schema.core_options.check_readable()
     if between.is_empty:
         return AllRows(ScanPlan(None, schema, ()))
     if between.before is None:
         return AllRows(plan_scan(state, between.after, predicate))
+    alone = schema.core_options.deletion_vectors or schema.reads_files_alone
+    entries = None if alone else _written_between(state, between)
     # The keys of a row are the same before and after; its other columns are not.
     asked, predicate = predicate, _of_keys(state, predicate)
+    skip = _Skip(state, predicate)
+    if entries is not None and not schema.primary_keys:
+        return skip.signed(entries)
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
-    if schema.core_options.deletion_vectors or schema.reads_files_alone:
+    if alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
         return _differing_buckets(before, after)
-    entries = _written_between(state, between)
     if entries is None:
         entries = _differing_files(before, after)
-    skip = _Skip(state, predicate)
     if not schema.primary_keys:
-        return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+        return skip.signed(entries)
     changed_files = skip.plan(entries)
     reach = Reach(changed_files)
     return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files), asked)
@@ -135,10 +161,23 @@ def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> 
     return replace(plan, buckets=tuple(buckets))
 
 
+def changed_positions(io: FileIO, marked: Sequence[MarkedFile]) -> Iterator[tuple[MarkedFile, Positions, Positions]]:
+    """For each file the positions of the rows that are there since, and of those that are not any more."""
+    was, now = _deleted_rows(io, [one.before for one in marked]), _deleted_rows(io, [one.after for one in marked])
+    for one, old, new in zip(marked, was, now, strict=True):
+        yield one, np.setdiff1d(old, new, assume_unique=True), np.setdiff1d(new, old, assume_unique=True)
+
+
+def _deleted_rows(io: FileIO, scans: Sequence[BucketScan]) -> Iterator[Positions]:
+    """The deleted rows of scans of one file each."""
+    vectors = [scan.deletions.get(scan.files[0].file_name) for scan in scans]
+    found = read_positions_of(io, [one for one in vectors if one is not None])
+    return (NO_POSITIONS if one is None else next(found) for one in vectors)
+
+
 def committed_plan(state: TableState, commits: Sequence[Snapshot]) -> SignedFiles:
     """The files that commits of a table without a key added and removed."""
-    entries, skip = merge_entries(commit_entries(state, commits)), _Skip(state, None)
-    return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+    return _Skip(state, None).signed(merge_entries(commit_entries(state, commits)))
 
 
 def appended_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
@@ -166,7 +205,8 @@ def recorded_commit(state: TableState, snapshot_id: int) -> Snapshot:
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
     """The part of a predicate on columns that are equal in all records of a key."""
     schema = state.schema
-    return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
+    keys = {*schema.primary_keys, *schema.partition_keys}
+    return only_on(predicate, keys, schema.key) if schema.primary_keys else predicate
 
 
 def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:
@@ -227,22 +267,29 @@ def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
         for plan, found in ((before, old), (after, new))
     )
     if not before.schema.primary_keys:
-        return SignedFiles(_unlike(became, old), _unlike(was, new))
+        marked = tuple(one for key in old.keys() & new.keys() & differ for one in _marked(old[key], new[key]))
+        return SignedFiles(_without_files_of(became, old), _without_files_of(was, new), marked)
     return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)))
 
 
-def _unlike(plan: ScanPlan, others: Mapping[BucketId, BucketScan]) -> ScanPlan:
-    """The files of buckets that another state does not have, or not with the same deletion vector."""
+def _without_files_of(plan: ScanPlan, others: Mapping[BucketId, BucketScan]) -> ScanPlan:
+    """The files of buckets that another state does not have."""
     kept = []
     for scan in plan.buckets:
-        other = others.get(scan.id)
-        names = {f.file_name for f in other.files} if other else set()
-        deletions = other.deletions if other else {}
-        same = {name for name in names if scan.deletions.get(name) == deletions.get(name)}
-        files = tuple(f for f in scan.files if f.file_name not in same)
+        names = {f.file_name for f in others[scan.id].files} if scan.id in others else ()
+        files = tuple(f for f in scan.files if f.file_name not in names)
         if files:
             kept.append(replace(scan, files=files))
     return replace(plan, buckets=tuple(kept))
+
+
+def _marked(before: BucketScan, after: BucketScan) -> Iterator[MarkedFile]:
+    """The files that a bucket has in two states, and not with the same deletion vector."""
+    names = {f.file_name for f in before.files}
+    for file in after.files:
+        name = file.file_name
+        if name in names and before.deletions.get(name) != after.deletions.get(name):
+            yield MarkedFile(replace(before, files=(file,)), replace(after, files=(file,)))
 
 
 def _content(scan: BucketScan | None) -> Any:
@@ -259,7 +306,12 @@ class _Skip:
     def plan(self, entries: Sequence[ManifestEntry], kind: FileKind | None = None) -> ScanPlan:
         schema = self.state.schema
         buckets = group_by_bucket([e for e in entries if kind in (None, e.kind)], schema)
+        refuse_formats(buckets)
         return ScanPlan(None, schema, skip_buckets(buckets, schema, self.predicate, self.state.schemas.load))
+
+    def signed(self, entries: Sequence[ManifestEntry]) -> SignedFiles:
+        """The files of a table without a key that entries add and remove."""
+        return SignedFiles(self.plan(entries, FileKind.ADD), self.plan(entries, FileKind.DELETE))
 
 
 class Reach:

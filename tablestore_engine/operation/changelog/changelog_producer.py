@@ -12,7 +12,7 @@ Overwrites record no changes, as in Paimon.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -69,12 +69,15 @@ class Producer:
         ids = {(e.partition, e.bucket) for e in changed}
         live = live_entries(self.state.manifests, latest) if latest and ids else []
         before = [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
-        removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
-        added = [e for e in changed if e.kind == FileKind.ADD]
-        after = [e for e in before if e.identifier not in removed] + added
-        # Changed keys are in the files that a compaction merges into the state, from below it, or that an append adds.
+        # A compaction merges files from below into the state, and its result is what they and the state are together:
+        # so the large files of the state are read once. An append adds files to it.
         merged = [e for e in entries if e.file.level < self.level and e.kind == FileKind.DELETE]
-        holders = [e for e in merged if (e.partition, e.bucket) in ids] or added
+        holders = [e for e in merged if (e.partition, e.bucket) in ids]
+        removed: set[Hashable] = set()
+        if not holders:
+            removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
+            holders = [e for e in changed if e.kind == FileKind.ADD]
+        after = [*(e for e in before if e.identifier not in removed), *holders]
         was, became = self._by_bucket(before), self._by_bucket(after)
         written: list[ManifestEntry] = []
         try:

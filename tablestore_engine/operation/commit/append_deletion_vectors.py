@@ -14,7 +14,7 @@ import numpy as np
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.bucket_index_commit import BucketId, FileVectors, IndexChange
+from tablestore_engine.operation.commit.index_change import BucketId, FileVectors, IndexChange
 from tablestore_engine.operation.files.deletion_vectors import (
     Deletions,
     indexed_ranges,

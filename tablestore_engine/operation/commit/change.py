@@ -16,8 +16,8 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, as_file
 from tablestore_engine.operation.commit.consumed_positions import Consumed
+from tablestore_engine.operation.commit.index_change import IndexChange, as_file
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from

@@ -28,13 +28,6 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     merge_entries,
 )
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import (
-    IndexChange,
-    check_moved,
-    check_vectors,
-    next_index,
-    restored_index,
-)
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
     Change,
@@ -48,6 +41,13 @@ from tablestore_engine.operation.commit.conflicts import (
     check_conflicts,
 )
 from tablestore_engine.operation.commit.consumed_positions import check_consumed, keeps_rows, with_consumed
+from tablestore_engine.operation.commit.index_change import (
+    IndexChange,
+    check_moved,
+    check_vectors,
+    next_index,
+    restored_index,
+)
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
 from tablestore_engine.operation.commit.read_conflicts import check_index, check_merged, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore_files import entries_to_restore

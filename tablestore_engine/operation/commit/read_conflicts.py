@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange, changed_partitions, vector_ranges
 from tablestore_engine.operation.commit.change import READ_SNAPSHOT, Change
 from tablestore_engine.operation.commit.conflicts import BucketId, NewFiles, dropped_deletes, newest_numbers
+from tablestore_engine.operation.commit.index_change import IndexChange, changed_partitions, vector_ranges
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.table_state import TableState
 

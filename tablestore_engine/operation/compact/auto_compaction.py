@@ -17,11 +17,11 @@ from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import without_removed
-from tablestore_engine.operation.commit.bucket_index_commit import BucketId, IndexChange, vector_conflicts
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
-from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.commit.index_change import BucketId, IndexChange, vector_conflicts
+from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
@@ -71,12 +71,12 @@ def compact_written(
     elif options.write_only:
         return None
     elif is_full_due(state):
-        return _run(state, _due_tasks(state, None, full=True), whatever_size, {FULL: "true"})
+        return _run(state, _due_tasks(state, None, Extent.FULL), whatever_size, {FULL: "true"})
     elif options.force_compact:
-        return _run(state, _due_tasks(state, written, unmerged=True), whatever_size)
+        return _run(state, _due_tasks(state, written, Extent.UNMERGED), whatever_size)
     stopped = _stopped(state, written)
     if stopped:
-        _run(state, _due_tasks(state, stopped, unmerged=True), whatever_size)
+        _run(state, _due_tasks(state, stopped, Extent.UNMERGED), whatever_size)
     left = set(written) - stopped
     return None if options.compaction_schedule_enabled else _run(state, _due_tasks(state, left), execute)
 
@@ -93,7 +93,7 @@ def merge_unread(state: TableState, execute: Execute = execute_here) -> Snapshot
 
     def attempt() -> Snapshot | None:
         if is_full_due(state):
-            return _run(state, _due_tasks(state, None, full=True), execute, {FULL: "true"})
+            return _run(state, _due_tasks(state, None, Extent.FULL), execute, {FULL: "true"})
         return _run(state, _due_tasks(state, None), execute)
 
     return with_retry(attempt)
@@ -251,7 +251,7 @@ def _stopped(state: TableState, written: Collection[tuple[bytes, int]]) -> set[t
 
 
 def _due_tasks(
-    state: TableState, written: Collection[tuple[bytes, int]] | None, *, full: bool = False, unmerged: bool = False
+    state: TableState, written: Collection[tuple[bytes, int]] | None, extent: Extent = Extent.DUE
 ) -> list[CompactTask]:
     """The tasks that are due in the written buckets; None means in all."""
     if written is not None and not written:
@@ -259,7 +259,7 @@ def _due_tasks(
     target = write_target(state)
     buckets = stored_buckets(state, state.snapshots.latest())
     chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
-    tasks = plan_compaction(chosen, target, state.schemas, full=full, unmerged=unmerged)
+    tasks = plan_compaction(chosen, target, state.schemas, extent)
     if not tasks:
         return []
     # One of two compactions of the same bucket would be in vain.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 
 from tablestore_engine.mergetree.compaction.levels import highest_level, sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import (
@@ -30,6 +31,17 @@ _PART_FILES = 4
 one."""
 
 
+class Extent(Enum):
+    """How much a compaction merges."""
+
+    DUE = auto()
+    """As the thresholds require."""
+    UNMERGED = auto()
+    """The same, and files at level 0 whatever the thresholds are."""
+    FULL = auto()
+    """All runs of every bucket."""
+
+
 def universal_options(schema: TableSchema) -> UniversalOptions:
     """The thresholds that the table's options set."""
     options = schema.core_options
@@ -52,15 +64,9 @@ def plan_compaction(
     buckets: Iterable[BucketScan],
     target: WriteTarget,
     schemas: SchemaStore,
-    *,
-    full: bool,
-    unmerged: bool = False,
+    extent: Extent = Extent.DUE,
 ) -> list[CompactTask]:
-    """The tasks of each bucket that needs some: `full` merges all runs, else the thresholds decide.
-
-    They are several only where many rows of an append table are marked as deleted.
-
-    With `unmerged`, files at level 0 are merged even if the thresholds do not require it.
+    """The tasks of each bucket that needs some; several only where many rows of an append table are marked as deleted.
 
     The current time is that of the target, at which the compaction began.
     """
@@ -68,10 +74,10 @@ def plan_compaction(
     for bucket in buckets:
         to = knowing(target, bucket.files, schemas)
         if to.schema.primary_keys:
-            unit = _keyed_unit(bucket, to.schema, full, unmerged, to.creation_time_millis)
+            unit = _keyed_unit(bucket, to.schema, extent, to.creation_time_millis)
             units = [] if unit is None else [unit]
         else:
-            units = _append_units(bucket, to.schema, full)
+            units = _append_units(bucket, to.schema, extent)
         tasks += [task_of(bucket, one, to, schemas) for one in units]
     return tasks
 
@@ -112,22 +118,22 @@ def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterabl
     return tuple(f for f in live if f.file_name not in chosen)
 
 
-def _keyed_unit(
-    bucket: BucketScan, schema: TableSchema, full: bool, unmerged: bool, now_millis: int
-) -> CompactionUnit | None:
+def _keyed_unit(bucket: BucketScan, schema: TableSchema, extent: Extent, now_millis: int) -> CompactionUnit | None:
     runs = sorted_runs(bucket.files)
     options = universal_options(schema)
     # The trigger may have been lowered, and the number of levels with it: files stay where they are.
     options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
-    if full and bucket.deletions and runs:
+    if extent is Extent.FULL and bucket.deletions and runs:
         return unit_of(runs, len(runs), options)
-    if full:
+    if extent is Extent.FULL:
         return pick_full(runs, options)
     if schema.reads_files_alone:
         # Readers leave level 0 out.
         return pick(runs, options, now_millis) or pick_unmerged(runs, options, 1)
-    least = 1 if schema.core_options.force_compact else 2
-    return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
+    due = pick(runs, options, now_millis)
+    if due is not None or extent is not Extent.UNMERGED:
+        return due
+    return pick_unmerged(runs, options, 1 if schema.core_options.force_compact else 2)
 
 
 def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
@@ -138,22 +144,23 @@ def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
     return 1.0 if deleted.count is None or not file.row_count else deleted.count / file.row_count
 
 
-def _append_units(bucket: BucketScan, schema: TableSchema, full: bool) -> list[CompactionUnit]:
+def _append_units(bucket: BucketScan, schema: TableSchema, extent: Extent) -> list[CompactionUnit]:
     """Small files are rewritten together once there are enough of them, and files of which many rows are deleted."""
     if any(is_retraction(f) for f in bucket.files):
-        unit = _multiset_unit(bucket, schema, full)
+        unit = _multiset_unit(bucket, schema, extent)
         return [] if unit is None else [unit]
     options = schema.core_options
     enough = 2 if options.force_compact else options.compaction_min_file_num
     size, rows = options.target_file_size, options.target_file_row_num
-    if not full:
+    if extent is not Extent.FULL:
         chosen = pick_small(bucket.files, size, enough, target_row_num=rows)
     elif options.force_rewrite_all_files:
         chosen = list(bucket.files)
     else:
         chosen = pick_all_small(bucket.files, size, rows)
     if bucket.deletions:
-        least, names = 0.0 if full else options.compaction_delete_ratio_threshold, {f.file_name for f in chosen}
+        least = 0.0 if extent is Extent.FULL else options.compaction_delete_ratio_threshold
+        names = {f.file_name for f in chosen}
         chosen = [f for f in bucket.files if f.file_name in names or _deleted_ratio(f, bucket.deletions) > least]
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
     parts = _cut(ordered, _PART_FILES * size) if bucket.deletions else [ordered]
@@ -179,8 +186,8 @@ def _concatenation(files: Sequence[DataFileMeta]) -> CompactionUnit:
     return CompactionUnit(tuple(run for f in files for run in sorted_runs([f])), MergeOutput(0))
 
 
-def _multiset_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
-    if full:
+def _multiset_unit(bucket: BucketScan, schema: TableSchema, extent: Extent) -> CompactionUnit | None:
+    if extent is Extent.FULL:
         return pick_whole_multiset(bucket.files)
     options = schema.core_options
     return pick_multiset(

@@ -19,7 +19,6 @@ from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
     FileIndexBuilder,
     StoredIndex,
-    index_file_name,
     store_index,
 )
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
@@ -75,8 +74,7 @@ def _index_of(task: CompactTask, file: DataFileMeta, unique: str) -> StoredIndex
     names = FileColumns(tuple(dict.fromkeys(one.column for one in columns)))
     for batch in read_batches(target.io, StoredFile(path, file.file_size, own), own, names):
         builder.add(pa.Table.from_batches([batch]))
-    # An older snapshot names the file's earlier index.
-    name = index_file_name(f"{file.file_name}.{target.write_id}-{unique}")
+    name = target.paths.new_file_index_name(file.file_name, f"{target.write_id}-{unique}")
     folder = path.rpartition("/")[0]
     return store_index(target.io, folder, name, builder.close(), target.schema.core_options.file_index_threshold)
 

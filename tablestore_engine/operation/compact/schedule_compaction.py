@@ -26,7 +26,7 @@ from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
-from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
+from tablestore_engine.operation.compact.compact_plan import Extent, knowing, plan_compaction, rest_of
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
@@ -66,7 +66,8 @@ def schedule(
     pending = {bucket_id for one in _pending_plans(state, latest) for bucket_id in one.bucket_ids}
     plan = plan_scan(state, latest, partition_filter=chosen)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
-    tasks = plan_compaction(free, write_target(state), state.schemas, full=strategy == "full", unmerged=True)
+    extent = Extent.FULL if strategy == "full" else Extent.UNMERGED
+    tasks = plan_compaction(free, write_target(state), state.schemas, extent)
     if not tasks:
         return None
     made = _write_plan(state, latest, strategy, tasks, now_millis)

@@ -16,7 +16,7 @@ from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.bucket_index_commit import BucketVectors, IndexChange
+from tablestore_engine.operation.commit.index_change import BucketVectors, IndexChange
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, positions_of_keys, read_batches
 from tablestore_engine.operation.files.deletion_vectors import (

@@ -1,4 +1,4 @@
 """Tables with dynamic buckets: the index from keys to buckets, and the bucket that a new key gets.
 
-`bucket_index` keeps the index, `bucket_filling` decides. Knows `files` and what lies below it.
+`hash_index` keeps the index, `bucket_filling` decides. Knows `files` and what lies below it.
 """

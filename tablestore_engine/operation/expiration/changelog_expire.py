@@ -1,4 +1,4 @@
-"""Expiration of changelogs that outlive their snapshots (`changelog.num-retained…`, `changelog.time-retained`).
+"""Expiration of long-lived changelogs (`changelog.num-retained…`, `changelog.time-retained`).
 
 Like that of snapshots: metadata that names files is removed first, oldest first, so a killed expiration leaves orphans
 and nothing that is incomplete. Changelogs count from the newest snapshot on, and age like snapshots: from the commit of

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from tablestore_engine.metadata.file_index.bitmap_index import BitmapIndexBuilder
 from tablestore_engine.metadata.file_index.bloom_filter import BloomFilterBuilder
 from tablestore_engine.metadata.file_index.container import write_container
-from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_INDEX_SUFFIX
 from tablestore_engine.schema.table.indexed_columns import BLOOM_FILTER, IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
@@ -77,8 +76,3 @@ def store_index(io: FileIO, directory: str, name: str, data: bytes, threshold: i
         return StoredIndex(embedded=data)
     io.write(f"{directory}/{name}", data)
     return StoredIndex(extra_files=(name,))
-
-
-def index_file_name(data_file: str) -> str:
-    """The name of the index file that is written with a data file."""
-    return data_file + FILE_INDEX_SUFFIX

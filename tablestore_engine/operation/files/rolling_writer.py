@@ -21,7 +21,6 @@ from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
     FileIndexBuilder,
     StoredIndex,
-    index_file_name,
     store_index,
 )
 from tablestore_engine.operation.files.single_file_writer import OpenFile, WrittenFile
@@ -216,7 +215,7 @@ class RollingWriter:
         # First without its index: whatever happens next, `abort` knows the file.
         self._files.append(self._meta(written, NO_INDEX))
         if self._index is not None:
-            name, threshold = index_file_name(written.name), self._options.file_index_threshold
+            name, threshold = self._target.paths.new_file_index_name(written.name), self._options.file_index_threshold
             index = store_index(self._target.io, self._directory, name, self._index.close(), threshold)
             self._index = None
             self._files[-1] = self._meta(written, index)

@@ -13,7 +13,9 @@ from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayo
 from tablestore_engine.operation.statistics.column_stats import ColumnStats
 from tablestore_engine.operation.statistics.parquet_footer_stats import column_stats, leaves_with_stats
 
-PAGE_ROWS = 2_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
+# Readers that look for a few keys skip pages: the fewer rows in each, the less they read. Readers of all rows pay for
+# each page: 2,000 rows made them a tenth slower than Arrow's 20,000, 4,000 a twentieth.
+PAGE_ROWS = 4_000
 _OFFSET = 4  # bytes of the offset of a value of variable width
 
 

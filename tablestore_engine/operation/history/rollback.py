@@ -25,10 +25,10 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, carried
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,
@@ -45,6 +45,7 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
 from tablestore_engine.schema.alter.edit_fields import retyped
+from tablestore_engine.schema.table.check_constraints import check_constraints, check_options, without_checks
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
@@ -135,7 +136,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
     buckets = past.core_options.bucket
     if same_table and buckets == current.core_options.bucket:
-        return _letting_null(current, past, schemas.list_ids()[-1])
+        return _as_loose(current, past, schemas.list_ids()[-1])
     if same_table:
         past = replace(current, options={**current.options, "bucket": str(buckets)})
     return replace(
@@ -147,14 +148,17 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     )
 
 
-def _letting_null(current: TableSchema, past: TableSchema, newest_id: int) -> TableSchema:
-    """The current schema, in which columns that could be null in the past may be null again."""
+def _as_loose(current: TableSchema, past: TableSchema, newest_id: int) -> TableSchema:
+    """The current schema, in which columns that could be null in the past may be null again, without the CHECK
+    constraints that the past rows were not held to."""
     fields = current.fields
     for path in forbidden_nulls(past, current):
         fields = retyped(fields, path, lambda data_type: data_type.as_nullable(True))
-    if fields == current.fields:
+    kept = set(check_constraints(past.options)) & set(check_constraints(current.options))
+    options = {**without_checks(current.options), **check_options(kept)}
+    if fields == current.fields and options == dict(current.options):
         return current
-    return replace(current, id=newest_id + 1, fields=fields, replaces=str(current.id), base=None)
+    return replace(current, id=newest_id + 1, fields=fields, options=options, replaces=str(current.id), base=None)
 
 
 def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:

@@ -17,7 +17,7 @@ from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
 from tablestore_engine.kafka.decode_messages import Decoded, Wanted, decode
 from tablestore_engine.kafka.settings import LogSettings, required_settings
 from tablestore_engine.kafka.topic_reader import Chunk, read_between, snapshot_of
-from tablestore_engine.kafka.topics import end_offsets, offsets_at
+from tablestore_engine.kafka.topics import last_stable_offsets, offsets_at
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
@@ -53,7 +53,7 @@ def start_of(state: TableState, scan: str | None = None, millis: int | None = No
         position = noted_position(state)
         return LogStart(position.snapshot, position.offsets)
     if scan == "latest":
-        return LogStart(0, tuple(end_offsets(log, committed=True)))
+        return LogStart(0, tuple(last_stable_offsets(log)))
     if scan != "from-timestamp":
         raise OptionError(f"A log is read from full, latest or from-timestamp, not from '{scan}'.")
     millis = options.log_scan_timestamp_millis if millis is None else millis
@@ -77,7 +77,7 @@ def read_log(
         LogError: the brokers do not answer, or messages or the snapshot are missing.
     """
     log = required_settings(state.schema, state.name)
-    ends = None if follow else end_offsets(log, committed=True)
+    ends = None if follow else last_stable_offsets(log)
     held = Normalizer(state.schema) if normalize and state.schema.primary_keys else None
     if start.snapshot:
         for rows in _rows_at(state, start.snapshot):

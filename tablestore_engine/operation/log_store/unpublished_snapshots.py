@@ -22,7 +22,7 @@ from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, S
 from tablestore_engine.kafka.encode_messages import Messages, messages_of
 from tablestore_engine.kafka.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.kafka.topic_reader import newest_snapshot
-from tablestore_engine.kafka.topics import create_topic, delete_topic, end_offsets, grow_topic
+from tablestore_engine.kafka.topics import create_topic, delete_topic, grow_topic, last_stable_offsets
 from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
@@ -173,7 +173,7 @@ def _publish(state: TableState, log: LogSettings, ours: _Ours) -> Published:
 
 def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPosition:
     """The position after what a process published that died before it could note it."""
-    ends = end_offsets(log, committed=True)  # not behind what another one is publishing
+    ends = last_stable_offsets(log)  # not behind what another one is publishing
     if len(ends) < len(noted.offsets) or any(a < b for a, b in zip(ends, noted.offsets, strict=False)):
         raise LogError(
             f"Topic '{log.topic}' was made anew: it lacks messages that were published.", hint=restart_hint(state)

@@ -237,20 +237,19 @@ class _SmallFile:
     def read(self) -> dict[str, pa.ChunkedArray]:
         """The wanted rows."""
         (pages, *_) = self._columns.values()
-        chosen, positions, rows_before, sizes = [], [], 0, []
+        chosen, positions, rows_before, counts = [], [], 0, []
         for (_, rows), one in zip(self._portion, pages, strict=True):
-            # Rows rise, so those of a page are next to one another: nothing is looked up for every row.
-            counts = np.diff(np.searchsorted(rows, one.first))
-            picked = np.flatnonzero(counts)
+            in_page = np.diff(np.searchsorted(rows, one.first))
+            picked = np.flatnonzero(in_page)
             lengths = np.diff(one.first)[picked]
             begins = np.cumsum(lengths) - lengths + rows_before
-            positions.append(rows + np.repeat(begins - one.first[picked], counts[picked]))
+            positions.append(rows + np.repeat(begins - one.first[picked], in_page[picked]))
             chosen.append(picked)
-            sizes.append(int(lengths.sum()))
-            rows_before += sizes[-1]
+            counts.append(int(lengths.sum()))
+            rows_before += counts[-1]
         # Texts stay numbers of their dictionary until only the wanted ones are left.
         numbers = [name for name in self._columns if self._is_dictionary(name)]
-        file = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, sizes)), read_dictionary=numbers)
+        file = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts)), read_dictionary=numbers)
         table = file.read()
         wanted = np.concatenate(positions)
         if len(wanted) < table.num_rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from tablestore_engine.operation.files.data_file_reader import (
     read_rows_of_keys,
     rows_at_positions,
 )
-from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.deletion_vectors import DeletedRows, positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.key_lookup import keys_in
@@ -38,23 +38,39 @@ def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
 
 
+RecordsOfFiles = dict[tuple[str, DeletedRows | None], list[pa.RecordBatch]]
+"""The records of some keys, by the file that holds them and its deleted rows."""
+
+
 def read_rows(
-    state: TableState, plan: ScanPlan, names: tuple[str, ...], keys: RowKeys | None = None
+    state: TableState,
+    plan: ScanPlan,
+    names: tuple[str, ...],
+    keys: RowKeys | None = None,
+    held: RecordsOfFiles | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Merged rows of a plan, one batch per run in memory at a time.
 
     With `keys` only the rows of these; in a keyed table they are values of columns of the primary key, by which the
-    records of a row are all found.
+    records of a row are all found. Files of which `held` has their records are not read; those of the others are added
+    to it, for a read of the same columns and keys in another state of the table.
     """
     schema = plan.schema
     out = output_schema(schema, names)
 
-    def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
+    def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterable[pa.RecordBatch]:
         stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
+        known = stored.path, bucket.deletions.get(file.file_name)
+        if held is not None and known in held:
+            return held[known]
         deleted = positions_in(state.io, bucket.deletions, file.file_name)
         if keys is None:
             return read_batches(state.io, stored, schema, columns, deleted=deleted)
-        return read_rows_of_keys(state.io, stored, schema, columns, sought[bucket.id], deleted)
+        found = read_rows_of_keys(state.io, stored, schema, columns, sought[bucket.id], deleted)
+        if held is None:
+            return found
+        held[known] = list(found)
+        return held[known]
 
     sought: dict[tuple[bytes, int], RowKeys] = {}
     if keys is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -15,7 +15,7 @@ from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_w
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 
-Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterator[pa.RecordBatch]]
+Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterable[pa.RecordBatch]]
 
 
 def multiset_rows(

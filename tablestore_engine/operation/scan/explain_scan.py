@@ -48,15 +48,19 @@ def scan_text(name: str, live: Sequence[ManifestEntry], plan: ScanPlan, predicat
     choice = PartitionChoice(schema, predicate, None)
     path = {row: partitions.path_of(row) for row in {entry.partition for entry in live}}
     if schema.partition_keys:
-        why = predicate_text(only_on(predicate, schema.partition_keys))
+        why = predicate_text(only_on(predicate, schema.partition_keys, schema.key))
         lines.append(_line("partitions", path.values(), [p for row, p in path.items() if not choice.wants(row)], why))
     left = [entry for entry in live if choice.wants(entry.partition)]
     buckets = {
         (e.partition, e.bucket): "/".join(filter(None, (path[e.partition], bucket_name(e.bucket)))) for e in left
     }
     kept = {(b.partition_row, b.bucket) for b in plan.buckets if b.files}
-    key = only_on(predicate, schema.bucket_keys)
-    why = predicate_text(key) + " (hash)" if fixes_a_column(key) else f"statistics, {predicate_text(predicate)}"
+    key = only_on(predicate, schema.bucket_keys, schema.key)
+    why = (
+        predicate_text(key) + " (hash)"
+        if fixes_a_column(key, schema.key)
+        else f"statistics, {predicate_text(predicate)}"
+    )
     if len(buckets) > 1:
         lines.append(
             _line("buckets", buckets.values(), [p for bucket, p in buckets.items() if bucket not in kept], why)

@@ -40,14 +40,14 @@ class FileIndexes:
     ) -> bool:
         """Whether a file in a directory may hold a row that the predicate accepts.
 
-        `only` restricts the indexes to those of some columns (lower case).
+        `only` restricts the indexes to those of some columns.
 
         Raises:
             CorruptMetadataError, StorageError: the index cannot be read.
         """
         if file.embedded_index is None and file.index_file is None:
             return True
-        if not self._schema.core_options.file_index_read or not _asks(predicate, only):
+        if not self._schema.core_options.file_index_read or not _asks(predicate, self._schema, only):
             return True
         with opened_index(self._io, directory, file) as source:
             if source is None:
@@ -57,13 +57,17 @@ class FileIndexes:
             return rows is None or len(rows) > 0
 
 
-def _asks(predicate: Predicate, only: Collection[str] | None) -> bool:
+def _asks(predicate: Predicate, schema: TableSchema, only: Collection[str] | None) -> bool:
     """Whether an index could answer some part of a predicate."""
     if isinstance(predicate, (And, Or)):
-        return any(_asks(child, only) for child in predicate.children)
-    if only is not None and predicate.column.lower() not in only:
+        return any(_asks(child, schema, only) for child in predicate.children)
+    if only is not None and not _is_among(predicate.column, schema, only):
         return False
     return isinstance(predicate, (In, IsNull)) or (isinstance(predicate, Compare) and predicate.op == "=")
+
+
+def _is_among(column: str, schema: TableSchema, names: Collection[str]) -> bool:
+    return schema.has_field(column) and schema.field(column).name in names
 
 
 class _Lookup:
@@ -125,7 +129,7 @@ class _Lookup:
 
     def _indexes_of(self, column: str) -> tuple[AtomicType, Mapping[str, IndexRange]] | None:
         """The type and the indexes of a column, found in the file's schema by id."""
-        if not self._current.has_field(column) or (self._only is not None and column.lower() not in self._only):
+        if not _is_among(column, self._current, self._current.field_names if self._only is None else self._only):
             return None
         field = self._current.field(column)
         own = next((one for one in self._own.fields if one.id == field.id), None)

@@ -80,7 +80,7 @@ def _skip_files(
 
     if not schema.primary_keys:
         return [f for f in scan.files if matches(f, None)]
-    keys = frozenset(name.lower() for name in schema.primary_keys)
+    keys = frozenset(schema.primary_keys)
     files = [f for f in scan.files if matches(f, keys)]
     # A fold makes values that no file holds, also from retractions with nothing to take back.
     engine = schema.merge_engine
@@ -145,12 +145,12 @@ class FileBounds:
         }
 
     def of(self, only: frozenset[str] | None) -> Callable[[str], tuple[DataType, Bounds] | None]:
-        """Bounds by column name; `only` restricts to these (lower case) columns."""
+        """Bounds by column name; `only` restricts to these columns."""
 
         def lookup(column: str) -> tuple[DataType, Bounds] | None:
-            if (only is not None and column.lower() not in only) or not self._schema.has_field(column):
+            field = self._schema.field(column) if self._schema.has_field(column) else None
+            if field is None or (only is not None and field.name not in only):
                 return None
-            field = self._schema.field(column)
             if all(own.id != field.id for own in self._own.fields):
                 # Added after the file was written: every row reads null.
                 return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)

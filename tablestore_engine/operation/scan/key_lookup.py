@@ -51,10 +51,9 @@ def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expres
         return None if any(c is None for c in choices) else _join(choices, operator.or_)
     if not isinstance(predicate, (Compare, In)):
         return None
-    name = next((n for n in schema.primary_keys if n.lower() == predicate.column.lower()), None)
-    if name is None:
+    field = schema.field(predicate.column) if schema.has_field(predicate.column) else None
+    if field is None or field.name not in schema.primary_keys:
         return None
-    field = schema.field(name)
     values = predicate.values if isinstance(predicate, In) else (predicate.value,)
     scalars: list[Any] = [_scalar(value, field.type) for value in values]
     if any(scalar is None for scalar in scalars):
@@ -136,11 +135,11 @@ def pinned_keys(predicate: Predicate | None, schema: TableSchema) -> RowKeys | N
     """The primary keys of which a predicate demands one; None when it leaves a column of the key open."""
     if predicate is None:
         return None
-    allowed = equalities(predicate)
+    allowed = equalities(predicate, schema)
     columns: list[list[Any]] = []
     for name in schema.primary_keys:
         kind = schema.field(name).type
-        values = [key_value(value, kind) for value in allowed.get(name.lower(), (None,))]
+        values = [key_value(value, kind) for value in allowed.get(name, (None,))]
         if any(value is None for value in values):
             return None
         columns.append(values)

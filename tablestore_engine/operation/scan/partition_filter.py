@@ -30,6 +30,7 @@ class PartitionChoice:
         self._types = [f.type for f in self._fields]
         self._format = PartitionFormat(schema)
         self._predicate = predicate
+        self._key = schema.key
         self._accepts = accepts
         self._known: dict[bytes, bool] = {}
 
@@ -60,8 +61,8 @@ class PartitionChoice:
         return self._accepts is None or not all(map(_is_one_value, bounds)) or self._accepts(low)
 
     def _may_match(self, bounds: Sequence[Bounds]) -> bool:
-        known = {f.name.lower(): (f.type, one) for f, one in zip(self._fields, bounds, strict=True)}
-        return may_match(self._predicate, lambda column: known.get(column.lower()))
+        known = {self._key(f.name): (f.type, one) for f, one in zip(self._fields, bounds, strict=True)}
+        return may_match(self._predicate, lambda column: known.get(self._key(column)))
 
 
 def _is_one_value(known: Bounds) -> bool:

@@ -101,7 +101,7 @@ def plan_scan(
     entries = live_entries(state.manifests, snapshot, choice)
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(state, snapshot, entries)
-    _refuse_formats(buckets)
+    refuse_formats(buckets)
     kept = skip_buckets(buckets, schema, predicate, state.schemas.load, _index_test(state, predicate))
     return ScanPlan(snapshot, schema, kept)
 
@@ -134,7 +134,7 @@ def stored_buckets(
         return []
     choice = None if partition_filter is None else PartitionChoice(state.schema, None, partition_filter)
     entries = live_entries(state.manifests, snapshot, choice)
-    _refuse_formats(group_by_bucket(entries, state.schema))
+    refuse_formats(group_by_bucket(entries, state.schema))
     return _with_deletions(state, snapshot, entries)
 
 
@@ -170,8 +170,8 @@ def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -
             )
 
 
-def _refuse_formats(buckets: Iterable[BucketScan]) -> None:
-    """`file.format` may have been another one when a file was written."""
+def refuse_formats(buckets: Iterable[BucketScan]) -> None:
+    """Raise OptionError for a file of a format that is not read: `file.format` may have been another one."""
     for file in (f for bucket in buckets for f in bucket.files):
         if file.format not in READ_FORMATS:
             raise OptionError(

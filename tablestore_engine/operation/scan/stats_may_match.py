@@ -121,10 +121,10 @@ def buckets_for(predicate: Predicate | None, schema: TableSchema, num_buckets: i
     """The buckets that rows with the predicate's key values hash to; None means all."""
     if predicate is None or num_buckets <= 1 or not schema.bucket_keys:
         return None
-    allowed = equalities(predicate)
+    allowed = equalities(predicate, schema)
     choices: list[Sequence[Any]] = []
     for field in schema.bucket_fields:
-        constants = allowed.get(field.name.lower())
+        constants = allowed.get(field.name)
         if constants is None:
             return None
         converted = [key_value(v, field.type) for v in constants]
@@ -154,17 +154,21 @@ def key_value(value: Any, data_type: DataType) -> Any:
     return converted
 
 
-def equalities(predicate: Predicate) -> Mapping[str, tuple[Any, ...]]:
-    """Columns (lower case) that the predicate pins to a list of constants."""
+def equalities(predicate: Predicate, schema: TableSchema) -> Mapping[str, tuple[Any, ...]]:
+    """Columns that the predicate pins to a list of constants."""
     if isinstance(predicate, Compare) and predicate.op == "=":
-        return {predicate.column.lower(): (predicate.value,)}
+        return _of_column(predicate.column, (predicate.value,), schema)
     if isinstance(predicate, In):
-        return {predicate.column.lower(): predicate.values}
+        return _of_column(predicate.column, predicate.values, schema)
     if isinstance(predicate, And):
         found: dict[str, tuple[Any, ...]] = {}
         for child in predicate.children:
-            for column, values in equalities(child).items():
+            for column, values in equalities(child, schema).items():
                 if column not in found or len(values) < len(found[column]):
                     found[column] = values
         return found
     return {}
+
+
+def _of_column(name: str, values: tuple[Any, ...], schema: TableSchema) -> Mapping[str, tuple[Any, ...]]:
+    return {schema.field(name).name: values} if schema.has_field(name) else {}

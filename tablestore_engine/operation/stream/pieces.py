@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import pyarrow as pa
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.changelog.arrow_changes import read_changes, recorded_rows, streamed_rows
-from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, KeyedDiff, SignedFiles
+from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, KeyedDiff, MarkedFile, SignedFiles
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
@@ -100,17 +101,24 @@ def _pieces_of_rows(plan: ScanPlan, bucket: BucketScan) -> Iterator[Piece]:
 def _pieces_of_signed(plan: SignedFiles) -> list[Piece]:
     added, removed = _by_id(plan.added), _by_id(plan.removed)
     pieces: list[Piece] = []
-    for key in sorted({*added, *removed}):
-        if key not in removed and not any(is_retraction(f) for f in added[key].files):
+    marked = {key: tuple(group) for key, group in groupby(sorted(plan.marked, key=_of_marked), _of_marked)}
+    for key in sorted({*added, *removed, *marked}):
+        only_added = key not in removed and key not in marked
+        if only_added and not any(is_retraction(f) for f in added[key].files):
             pieces += _pieces_of_rows(plan.added, added[key])
             continue
-        signed = SignedFiles(_found(plan.added, added, key), _found(plan.removed, removed, key))
-        pieces.append(_piece(signed, [*signed.added.files, *signed.removed.files]))
+        signed = SignedFiles(_found(plan.added, added, key), _found(plan.removed, removed, key), marked.get(key, ()))
+        stayed = [f for one in signed.marked for f in one.after.files]
+        pieces.append(_piece(signed, [*signed.added.files, *signed.removed.files, *stayed]))
     return pieces
 
 
 def _by_id(plan: ScanPlan) -> dict[BucketId, BucketScan]:
     return {(one.partition_row, one.bucket): one for one in sorted(plan.buckets, key=_id)}
+
+
+def _of_marked(one: MarkedFile) -> BucketId:
+    return one.after.id
 
 
 def _id(bucket: BucketScan) -> BucketId:

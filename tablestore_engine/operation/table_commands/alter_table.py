@@ -1,8 +1,9 @@
 """Schema changes of a table: one new schema file, created exclusively; data files stay as they are.
 
-Two kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and counts
-with the next; a write between the two wins, and the check is made again. Other partition columns are for files
-that were written with them. A write that began before and commits later gets a conflict, as with a replaced table.
+Three kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and
+counts with the next; a write between the two wins, and the check is made again. So is a CHECK constraint, which the
+caller checked. Other partition columns are for files that were written with them. A write that began before and
+commits later gets a conflict, as with a replaced table.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.not_null_check import check_no_nulls
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.alter.apply_changes import apply_changes, forbidden_nulls
-from tablestore_engine.schema.table.schema_changes import RetypeColumn, SchemaChange
+from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.table.schema_changes import AddCheckConstraint, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
@@ -38,6 +40,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
         newest = state.schemas.list_ids()[-1]
         snapshot = state.snapshots.latest()
         current = state.schemas.latest(snapshot.schema_id if snapshot else None) or state.schema
+        _require_checked(changes, snapshot)
         changed = apply_changes(
             current, changes, now_millis, has_data=snapshot is not None, earlier=_earlier(state, current, changes)
         )
@@ -52,10 +55,18 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
     raise ConflictError(f"The schema of '{state.name}' is being changed by others.", hint="Try again.")
 
 
+def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None) -> None:
+    """Raise a ConflictError when a constraint was checked on the rows of another snapshot."""
+    rows_of = 0 if snapshot is None else snapshot.id
+    if any(one.snapshot_id != rows_of for one in changes if isinstance(one, AddCheckConstraint)):
+        raise ConflictError("The table was changed while its rows were checked.", hint="Run the statement again.")
+
+
 def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Snapshot | None) -> TableState | None:
     """The table with a next schema; None when others were faster."""
     forbidden = forbidden_nulls(state.schema, changed)
-    if snapshot is not None and (forbidden or changed.partition_keys != state.schema.partition_keys):
+    checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
+    if snapshot is not None and (forbidden or checked or changed.partition_keys != state.schema.partition_keys):
         check_no_nulls(state, changed, snapshot, forbidden)
         return _with_snapshot(state, changed, snapshot)
     # Versions derived from a void version are void, too; `base` names the version to derive from.

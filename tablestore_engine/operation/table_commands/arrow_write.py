@@ -21,6 +21,7 @@ from tablestore_engine.operation.write.write_buffer import BufferSizes, write_ta
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
+from tablestore_engine.schema.table.check_constraints import refuse_without_spark
 from tablestore_engine.table_state import TableState
 
 Write = Callable[[WriteJob], WriteResult]
@@ -37,7 +38,8 @@ def write_arrow(
 
     Raises:
         CommitIdentityError: it is not known whether they were sent before.
-        SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
+        SchemaError: columns that do not fit, or a CHECK constraint, which only Spark evaluates.
+        PrimaryKeyError: a null in a key.
         UserError: keys may be in another partition, which only a write with Spark supports.
         ConflictError: others replaced the table, or won every time; batches can be read once, so their first
             attempt is the only one.
@@ -45,6 +47,7 @@ def write_arrow(
     done = sent_before(state, intent.identity)
     if done is not None:
         return done
+    refuse_without_spark(state.schema.options, state.name)
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):

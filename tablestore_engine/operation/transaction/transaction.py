@@ -33,7 +33,7 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
-from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.hash_index_change import index_change
 from tablestore_engine.operation.write_job.new_write import new_job
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult

@@ -19,6 +19,7 @@ from tablestore_engine.schema.table.row_kind import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.default_values import default_scalar
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import AtomicType, DataField, DataType, has_root
 
 
@@ -30,9 +31,9 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         RowKindError: a text that is no row kind.
     """
     rows = _numbered_kinds(rows, schema)
-    given = {name.lower(): name for name in rows.column_names}
+    given = Names(rows.column_names)
     unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
-    missing = [f.name for f in schema.fields if f.name.lower() not in given and f.default_value is None]
+    missing = [f.name for f in schema.fields if f.name not in given and f.default_value is None]
     if unknown or missing:
         raise SchemaError(
             f"The rows do not fit the table: {'no column ' + ', '.join(missing) if missing else ''}"
@@ -42,7 +43,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
     arrays, names = [], []
     for field in schema.fields:
         target = to_arrow_type(field.type)
-        own = given.get(field.name.lower())
+        own = given.find(field.name)
         column = _defaults(field, rows.num_rows) if own is None else rows.column(own)
         try:
             column = column if column.type == target else _cast(column, target)

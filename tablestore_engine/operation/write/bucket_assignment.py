@@ -12,7 +12,7 @@ import pyarrow as pa
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.dynamic_buckets.bucket_index import (
+from tablestore_engine.operation.dynamic_buckets.hash_index import (
     Buckets,
     KnownKeys,
     assigned_buckets,

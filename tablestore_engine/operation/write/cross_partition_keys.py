@@ -26,7 +26,7 @@ from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.mergetree.merge.normalize_records import without_ignored
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
-from tablestore_engine.operation.dynamic_buckets.bucket_index import Buckets, fill_rule, key_hashes
+from tablestore_engine.operation.dynamic_buckets.hash_index import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan

@@ -1,4 +1,4 @@
-"""Which rows of a write go to which partition, where the primary key leaves partition columns out. Decisions only.
+"""Routed writes: which rows go to which partition, where the primary key leaves partition columns out. Decisions only.
 
 Such a key is in one partition at a time, but a row may give it another one. Before rows are written, each is routed,
 and its merge engine says how (`routing_of`):

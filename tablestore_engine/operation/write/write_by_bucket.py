@@ -21,7 +21,7 @@ from tablestore_engine.mergetree.multiset.retractions import settled
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.dynamic_buckets.bucket_index import BucketIndex
+from tablestore_engine.operation.dynamic_buckets.hash_index import HashIndex
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
@@ -41,7 +41,7 @@ class BucketSwitch:
         self._index = 0
         self._bucket_id: tuple[bytes, int] | None = None
         self._writers: list[RollingWriter] = []  # by layer; without a key: of rows, and of retractions
-        self._bucket_index: BucketIndex | None = None
+        self._hash_index: HashIndex | None = None
         self._level = 0
         self._path = ""
         self._done: list[RollingWriter] = []
@@ -94,8 +94,8 @@ class BucketSwitch:
         rows = self._file_rows(group, layer)
         self.result.rows_out += rows.num_rows
         self._writers[layer].write(rows)
-        if self._bucket_index is not None:
-            self._bucket_index.add(rows)
+        if self._hash_index is not None:
+            self._hash_index.add(rows)
 
     def close(self) -> WriteResult:
         self._finish()
@@ -114,7 +114,7 @@ class BucketSwitch:
         self._path = self._partitions.path(values) if values else ""
         if self._job.dynamic is not None:
             self._job.dynamic.check_sought(bucket_id[0], self._path)
-            self._bucket_index = BucketIndex(self._job.target, bucket_id, self._job.dynamic.entry(*bucket_id))
+            self._hash_index = HashIndex(self._job.target, bucket_id, self._job.dynamic.entry(*bucket_id))
 
     def _new_writer(self, layer: int) -> RollingWriter:
         assert self._bucket_id is not None
@@ -135,10 +135,10 @@ class BucketSwitch:
             self.result.entries += [ManifestEntry(FileKind.ADD, partition, bucket, total, f) for f in files]
             self._index = max(self._index, writer.next_index)
         self._done.extend(self._writers)
-        if wrote and self._bucket_index is not None:
-            grown = self._bucket_index.close(f"{self._task}{index}")
+        if wrote and self._hash_index is not None:
+            grown = self._hash_index.close(f"{self._task}{index}")
             self.result.index += [grown] if grown else []
-        self._writers, self._bucket_index, self._bucket_id = [], None, None
+        self._writers, self._hash_index, self._bucket_id = [], None, None
 
     def _file_rows(self, group: pa.Table, layer: int) -> pa.Table:
         schema = self._job.schema

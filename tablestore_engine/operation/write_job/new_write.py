@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
-from tablestore_engine.operation.commit.bucket_index_commit import as_file
-from tablestore_engine.operation.dynamic_buckets.bucket_index import dynamic_buckets
+from tablestore_engine.operation.commit.index_change import as_file
+from tablestore_engine.operation.dynamic_buckets.hash_index import dynamic_buckets
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob
@@ -62,7 +62,7 @@ def new_job(
         # Its one partition keeps its number of buckets until it is rescaled or overwritten.
         total = next(iter(numbers.values()))
     dynamic = None
-    if schema.has_bucket_index:
+    if schema.has_hash_index:
         dynamic = dynamic_buckets(schema, staying, index, snapshot_id, lambda e: not goes(as_file(e)))
     return WriteJob(
         target=target,

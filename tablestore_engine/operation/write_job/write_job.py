@@ -16,7 +16,7 @@ from tablestore_engine.mergetree.merge.merge_runs import SortColumn
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
-from tablestore_engine.operation.dynamic_buckets.bucket_index import DynamicBuckets
+from tablestore_engine.operation.dynamic_buckets.hash_index import DynamicBuckets
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent

@@ -141,7 +141,8 @@ class CommitOptions:
         "tag.creation-delay",
         DURATION,
         0,
-        "Time that a commit must be later than the end of a period, so that the tag has the rows that come late.",
+        "Time that a commit must be later than the end of a period, so that the tag has the rows that come late. The "
+        "first tag of a table does not wait.",
     )
     tag_period_formatter = Option(
         "tag.period-formatter",

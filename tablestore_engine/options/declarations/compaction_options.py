@@ -46,7 +46,8 @@ class CompactionOptions:
         "commit.force-compact",
         BOOLEAN,
         False,
-        "Every write compacts the buckets that it wrote to, however few runs or small files they have.",
+        "Every write compacts the buckets that it wrote to, however few runs they have; in a table without a key also "
+        "as few as two small files, unless one is larger than the others together.",
     )
     full_compaction_delta_commits = Option(
         "full-compaction.delta-commits",

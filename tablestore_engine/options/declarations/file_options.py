@@ -114,6 +114,7 @@ class FileOptions:
         "Also read files that are not compacted yet.",
         supported=False,
         effect=Effect.WRITE,
+        ignored="each write would compact its rows at once",
     )
 
     # -- indexes of data files

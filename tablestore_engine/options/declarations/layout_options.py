@@ -61,8 +61,9 @@ class LayoutOptions:
         INT,
         -1,
         "Number of buckets of a partition. -1 means, in a table with a key, as many buckets as the rows need (dynamic "
-        "buckets), and in a table without a key one bucket of unbounded size. A number can be changed; a partition "
-        "keeps the old one until it is overwritten or rescaled.",
+        "buckets), and in a table without a key one bucket of unbounded size. CREATE TABLE with a key that has all "
+        "partition columns stores 1 unless it says another number (CREATE TABLE … AS one for each 128 MB of rows). A "
+        "number can be changed; a partition keeps the old one until it is overwritten or rescaled.",
         minimum=-2,
         immutable=True,
     )

@@ -15,12 +15,14 @@ from tablestore_engine.schema.alter.edit_fields import ELEMENT, VALUE, Path
 from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
+from tablestore_engine.schema.table.check_constraints import CheckConstraint, refuse_unchecked, with_check
 from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
 from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.schema_changes import (
+    AddCheckConstraint,
     ColumnChange,
     PartitionChange,
     RemoveOption,
@@ -65,6 +67,7 @@ def apply_changes(
             comment = change.comment
         elif isinstance(change, SetOption):
             draft.settle_drops()
+            refuse_unchecked(change.key)
             check_mutable(schema, change.key, change.value, has_data)
             draft.options[change.key] = new_options[change.key] = change.value
             changed_keys.add(change.key)
@@ -75,6 +78,9 @@ def apply_changes(
                 del draft.options[change.key]
                 new_options.pop(change.key, None)
                 changed_keys.add(change.key)
+        elif isinstance(change, AddCheckConstraint):
+            draft.settle_drops()
+            draft.options = with_check(draft.options, CheckConstraint(change.name, change.sql))
         elif isinstance(change, ColumnChange):
             draft.change(change)
         else:

@@ -103,7 +103,8 @@ class Draft:
         path = _path(change.name)
         parent = require_path(self.fields, path[:-1]) if len(path) > 1 else ()
         path = (*parent, path[-1])
-        if change.if_not_exists and find_path(self.fields, path) is not None:
+        known = find_path(self.fields, path)
+        if change.if_not_exists and known is not None and not (change.by_case and known != path):
             return
         _check_not_in_key(self.fields, parent)
         computed_column_changes.check_not_computed(self.options, path)
@@ -113,7 +114,7 @@ class Draft:
         field = DataField(number, path[-1], data_type, change.comment)
 
         def insert(siblings: Fields) -> Fields:
-            check_new_field(path, change.type, siblings)
+            check_new_field(path, change.type, siblings, by_case=change.by_case)
             first, after = self._neighbour(path, change)
             at = _target(siblings, path, first=first, after=after)
             return (*siblings[:at], field, *siblings[at:])
@@ -167,7 +168,7 @@ class Draft:
             computed_column_changes.check_not_computed(self.options, (change.new,))
 
         def rename(siblings: Fields, at: int) -> Fields:
-            check_sibling_name(path, change.new, (*siblings[:at], *siblings[at + 1 :]))
+            check_sibling_name(path, change.new, (*siblings[:at], *siblings[at + 1 :]), by_case=change.by_case)
             return (*siblings[:at], replace(siblings[at], name=change.new), *siblings[at + 1 :])
 
         self.fields = edited(self.fields, path, rename)
@@ -197,7 +198,7 @@ class Draft:
 
         def move(siblings: Fields, at: int) -> Fields:
             others = (*siblings[:at], *siblings[at + 1 :])
-            if change.after is not None and change.after.lower() == siblings[at].name.lower():
+            if change.after is not None and position(siblings, change.after) == at:
                 raise SchemaError(f"Column '{shown(path)}' cannot be moved after itself.")
             first, after = self._neighbour(path, change)
             to = _target(others, path, first=first, after=after)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
 from tablestore_engine.schema.table.schema_changes import ColumnPath
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 Fields = tuple[DataField, ...]
@@ -27,8 +28,8 @@ def shown(path: ColumnPath) -> str:
 
 
 def position(fields: Sequence[DataField], name: str) -> int | None:
-    """The position of the field of that name, without regard to case."""
-    return next((at for at, one in enumerate(fields) if one.name.lower() == name.lower()), None)
+    """The position of the field of that name."""
+    return Names(one.name for one in fields).position(name)
 
 
 def find_path(fields: Sequence[DataField], name: ColumnPath) -> Path | None:

@@ -13,6 +13,7 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.casts.old_file_casts import is_castable, is_implicit
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
 
 Column = tuple[str, DataType, "str | None"]
@@ -23,19 +24,20 @@ def merging_changes(schema: TableSchema, incoming: Sequence[Column], *, explicit
     """The changes after which a table holds all columns of incoming rows; empty if it does already.
 
     Raises:
-        SchemaError: two incoming columns of one name.
+        SchemaError: two incoming columns of one name. Names that differ in case only are two (`check_alike`).
     """
-    seen: set[str] = set()
     changes: list[SchemaChange] = []
     fixed = {*schema.primary_keys, *schema.partition_keys, *schema.bucket_keys}
+    given = Names(name for name, _, _ in incoming)
+    if given.has_repeated:
+        twice = next(name for at, name in enumerate(given) if given.position(name) != at)
+        raise SchemaError(f"The rows have two columns named '{twice}'.", hint="Give one of them another name.")
     for name, kind, comment in incoming:
-        if name.lower() in seen:
-            raise SchemaError(f"The rows have two columns named '{name}'.", hint="Give one of them another name.")
-        seen.add(name.lower())
-        if not schema.has_field(name):
-            changes.append(AddColumn((name,), _nullable(kind), comment))
+        known = schema.names.find(name)
+        if known is None or given.find(known) != name:
+            changes.append(AddColumn((name,), _nullable(kind), comment, by_case=True))
             continue
-        field = schema.field(name)
+        field = schema.field(known)
         if field.name not in fixed:
             changes += _merged((field.name,), field.type, kind, explicit)
     return changes
@@ -56,16 +58,17 @@ def _merged(path: Path, kind: DataType, given: DataType, explicit: bool) -> list
 
 
 def _fields(path: Path, kind: RowType, given: RowType, explicit: bool) -> list[SchemaChange]:
-    own = {one.name.lower(): one for one in kind.fields}
+    own = {one.name: one for one in kind.fields}
+    mine, others = Names(own), Names(one.name for one in given.fields)
     if [one.name for one in given.fields] == [f"col{i + 1}" for i in range(len(kind.fields))]:
         return []  # nobody named them: they are matched by position
     changes: list[SchemaChange] = []
     for one in given.fields:
-        known = own.get(one.name.lower())
-        if known is None:
-            changes.append(AddColumn((*path, one.name), _nullable(one.type), one.description))
+        known = mine.find(one.name)
+        if known is None or others.find(known) != one.name:
+            changes.append(AddColumn((*path, one.name), _nullable(one.type), one.description, by_case=True))
         else:
-            changes += _merged((*path, known.name), known.type, one.type, explicit)
+            changes += _merged((*path, known), own[known].type, one.type, explicit)
     return changes
 
 

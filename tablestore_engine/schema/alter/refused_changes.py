@@ -11,6 +11,7 @@ from tablestore_engine.schema.casts.old_file_casts import CastMode, check_readab
 from tablestore_engine.schema.casts.old_file_casts import check_retype as check_cast
 from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import CASE_HINT
 from tablestore_engine.schema.types.types import (
     INTEGER_ROOTS,
     STRING_ROOTS,
@@ -29,7 +30,7 @@ _CALCULATING = ("sum", "product", "max", "min", "count")
 
 
 def check_not_computed_from(options: Mapping[str, str], path: Path, verb: str) -> None:
-    """Raise a SchemaError for a column from which another one is computed."""
+    """Raise a SchemaError for a column that a computed one, a watermark or a CHECK constraint reads."""
     reader = reader_of(options, path[0])
     if reader is not None:
         raise SchemaError(f"Column '{shown(path)}' cannot be {verb}: it is read by {reader}.")
@@ -51,7 +52,7 @@ def check_not_key(schema: TableSchema, path: Path, what: str) -> None:
         )
 
 
-def check_new_field(path: Path, data_type: DataType, siblings: Iterable[DataField]) -> None:
+def check_new_field(path: Path, data_type: DataType, siblings: Iterable[DataField], *, by_case: bool = False) -> None:
     """Raise for a new field that is NOT NULL, has a type that is not written, or the name of a sibling."""
     if not data_type.nullable:
         raise SchemaError(
@@ -59,17 +60,19 @@ def check_new_field(path: Path, data_type: DataType, siblings: Iterable[DataFiel
             hint="Add it without NOT NULL.",
         )
     refuse_nanoseconds(shown(path), data_type)
-    check_sibling_name(path, path[-1], siblings)
+    check_sibling_name(path, path[-1], siblings, by_case=by_case)
 
 
-def check_sibling_name(path: Path, name: str, siblings: Iterable[DataField]) -> None:
-    """Raise a SchemaError for a blank name, and for one that a sibling has."""
+def check_sibling_name(path: Path, name: str, siblings: Iterable[DataField], *, by_case: bool = False) -> None:
+    """Raise a SchemaError for a blank name, and for one that a sibling has. `by_case`: in the same spelling."""
     if not name.strip():
         raise SchemaError("A column needs a name.")
-    other = next((one.name for one in siblings if one.name.lower() == name.lower()), None)
+    names = (one.name for one in siblings)
+    other = next((one for one in names if one == name or (one.lower() == name.lower() and not by_case)), None)
     if other is not None:
         where = f" in '{shown(path[:-1])}'" if len(path) > 1 else ""
-        raise SchemaError(f"There is a column '{other}'{where} already.", hint="Choose another name.")
+        hint = "Choose another name." if other == name else f"Choose another name. {CASE_HINT}"
+        raise SchemaError(f"There is a column '{other}'{where} already.", hint=hint)
 
 
 def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: Iterable[DataType], to: DataType) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 T = TypeVar("T")
@@ -103,7 +104,7 @@ def check_stored(options: Mapping[str, str], names: Iterable[str]) -> None:
 
 
 def reader_of(options: Mapping[str, str], column: str) -> str | None:
-    """The part of the table that is computed from a column, as a definition; None when nothing is."""
+    """The part of the table that reads a column, as a definition; None when none does."""
     plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
     name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
     for one in computed_columns(options):
@@ -112,4 +113,5 @@ def reader_of(options: Mapping[str, str], column: str) -> str | None:
     watermark = watermark_of(options)
     if watermark is not None and name.search(f"{watermark.column}, {_QUOTED.sub('', watermark.sql)}"):
         return f"WATERMARK FOR {watermark.column} AS {watermark.sql}"
-    return None
+    check = next((one for one in check_constraints(options) if one.columns([column])), None)
+    return None if check is None else f"the CHECK constraint {check.shown}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -13,6 +13,7 @@ from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_w
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import CASE_HINT, Names
 from tablestore_engine.schema.types.system_columns import is_system_name
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
@@ -45,7 +46,7 @@ def create_schema(
 
     A keyed table without the option ``bucket`` gets ``default_buckets``, stored so that every reader uses
     the same number, or dynamic buckets if its keys may move between partitions. ``primary-key`` and ``partition`` may
-    come as options instead.
+    come as options instead. Names that differ in case only are the caller's to refuse (`check_alike`).
 
     Raises:
         SchemaError: no columns, two columns of one name, a key column that does not exist, is not atomic or is
@@ -56,9 +57,9 @@ def create_schema(
     check_names([name for name, _, _ in columns])
     for name, kind, _ in columns:
         refuse_nanoseconds(name, kind)
-    by_name = {name.lower(): name for name, _, _ in columns}
-    primary_keys = _keys_of("columns of the primary key", LayoutOptions.primary_key, primary_keys, options, by_name)
-    partition_keys = _keys_of("partition columns", LayoutOptions.partition, partition_keys, options, by_name)
+    names = Names(name for name, _, _ in columns)
+    primary_keys = _keys_of("columns of the primary key", LayoutOptions.primary_key, primary_keys, options, names)
+    partition_keys = _keys_of("partition columns", LayoutOptions.partition, partition_keys, options, names)
     keyed = bool(primary_keys)
     if keyed and "bucket" not in options:
         crosses_partitions = not set(partition_keys) <= set(primary_keys)
@@ -68,7 +69,7 @@ def create_schema(
            for name, kind, _ in columns if name in partition_keys):  # fmt: skip
         options.setdefault("partition.legacy-name", "false")
     parsed = CoreOptions.parse(options, keyed=keyed)
-    _check_options(parsed, by_name, primary_keys, partition_keys)
+    _check_options(parsed, [name for name, _, _ in columns], primary_keys, partition_keys)
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
@@ -87,9 +88,9 @@ def with_defaults(fields: Sequence[DataField], defaults: Mapping[str, str | None
     Raises:
         ColumnNotFound: a column that does not exist.
     """
-    found = list(fields)
+    found, names = list(fields), Names(one.name for one in fields)
     for name, text in defaults.items():
-        at = next((i for i, one in enumerate(found) if one.name.lower() == name.lower()), None)
+        at = names.position(name)
         if at is None:
             hint = did_you_mean(name, [one.name for one in found])
             raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
@@ -98,19 +99,29 @@ def with_defaults(fields: Sequence[DataField], defaults: Mapping[str, str | None
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise a SchemaError unless there are names, all usable and different without regard to case."""
+    """Raise a SchemaError unless there are names, all usable and different."""
     if not names:
         raise SchemaError("A table needs at least one column.")
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for name in names:
         if not name.strip():
             raise SchemaError("A column needs a name.")
         if is_system_name(name):
             raise SchemaError(f"The column name '{name}' is reserved.", hint="Choose another name.")
-        if name.lower() in seen:
-            raise SchemaError(f"Two columns are named '{name}'" + (
-                "." if seen[name.lower()] == name else f" (the other one '{seen[name.lower()]}')."))  # fmt: skip
-        seen[name.lower()] = name
+        if name in seen:
+            raise SchemaError(f"Two columns are named '{name}'.")
+        seen.add(name)
+
+
+def check_alike(names: Iterable[str], is_case_sensitive: Callable[[], bool]) -> None:
+    """Raise a SchemaError for new columns whose names differ in case only, unless the session
+    distinguishes them, which is asked only then."""
+    alike = Names(names).alike
+    if alike and not is_case_sensitive():
+        raise SchemaError(
+            f"Two columns are named '{alike[1]}' (the other one '{alike[0]}').",
+            hint=f"Give one of them another name. {CASE_HINT}",
+        )
 
 
 def _keys_of(
@@ -118,18 +129,17 @@ def _keys_of(
     option: Option[tuple[str, ...]],
     given: tuple[str, ...],
     options: dict[str, str],
-    by_name: dict[str, str],
+    names: Names,
 ) -> tuple[str, ...]:
     named = option.parse(options.pop(option.key, ""))
     if given and named and given != named:
         raise SchemaError(f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}.")
     keys = []
     for name in given or named:
-        if name.lower() not in by_name:
-            raise SchemaError(
-                f"The {what} name '{name}', which is not a column.", hint=did_you_mean(name, by_name.values())
-            )
-        keys.append(by_name[name.lower()])
+        found = names.find(name)
+        if found is None:
+            raise SchemaError(f"The {what} name '{name}', which is not a column.", hint=did_you_mean(name, [*names]))
+        keys.append(found)
     if len(set(keys)) < len(keys):
         raise SchemaError(f"The {what} name a column twice: {', '.join(keys)}.")
     return tuple(keys)
@@ -153,7 +163,7 @@ def _check_keys(
             f"With a fixed number of buckets, the primary key ({', '.join(primary_keys)}) must contain all partition "
             f"columns; {', '.join(missing)} is missing.",
             hint=f"Use PRIMARY KEY ({', '.join((*missing, *primary_keys))}), partition by columns of the key, or set "
-            "'bucket' = '-1' (the default), under which a key may move to another partition.",
+            "'bucket' = '-1' (the default of such a key), under which a key may move to another partition.",
         )
     if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaError(
@@ -165,21 +175,21 @@ def _check_keys(
 
 def _check_options(
     options: CoreOptions,
-    by_name: dict[str, str],
+    columns: Sequence[str],
     primary_keys: tuple[str, ...],
     partition_keys: tuple[str, ...],
 ) -> None:
     ignored = ChangelogOptions.row_deduplicate_ignore_fields.key, options.row_deduplicate_ignore_fields
     for key, names in (("bucket-key", options.bucket_key), ("sequence.field", options.sequence_field), ignored):
         for name in names:
-            if by_name.get(name.lower()) != name:
+            if name not in columns:
                 raise OptionError(
                     f"Option '{key}' names '{name}', which is not a column.",
-                    hint=did_you_mean(name, by_name.values()),
+                    hint=did_you_mean(name, columns),
                 )
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):
-            allowed = [one for one in primary_keys or by_name.values() if one not in partition_keys]
+            allowed = [one for one in primary_keys or columns if one not in partition_keys]
             raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
     check_expiration(options, partition_keys)
     check_values_of_levels(options)

@@ -3,7 +3,7 @@
 A *predicate* is a small tree over the columns of one table: comparisons with constants, joined by AND and
 OR. Invariant: it is a *necessary* condition. A row for which the predicate is false or unknown (SQL's
 NULL) cannot influence the answer, so leaving it out is allowed and never required. Column names are as
-the user wrote them (compare without case), and a name need not be a column of the table at all.
+the user wrote them (`TableSchema.field` finds the column), and a name need not be a column of the table at all.
 
 The constants carry the type that was written, not the column's. Code that evaluates a predicate must drop
 a part (take it as "unknown, keep the row") when the column does not exist or when comparing its type with
@@ -16,7 +16,7 @@ the session's time zone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -103,26 +103,27 @@ def rejects_null(predicate: Predicate) -> bool:
     return not isinstance(predicate, IsNull)
 
 
-def fixes_a_column(predicate: Predicate | None, apart_from: Collection[str] = ()) -> bool:
-    """Whether the predicate gives one or a few constants to some column, other than those in `apart_from`."""
+def fixes_a_column(predicate: Predicate | None, key: Callable[[str], str], apart_from: Collection[str] = ()) -> bool:
+    """Whether the predicate gives one or a few constants to some column, other than those in `apart_from`. `key` is
+    that of the table's names."""
     if isinstance(predicate, And):
-        return any(fixes_a_column(child, apart_from) for child in predicate.children)
+        return any(fixes_a_column(child, key, apart_from) for child in predicate.children)
     if isinstance(predicate, Or):
-        return all(fixes_a_column(child, apart_from) for child in predicate.children)
+        return all(fixes_a_column(child, key, apart_from) for child in predicate.children)
     if not isinstance(predicate, In) and not (isinstance(predicate, Compare) and predicate.op == "="):
         return False
-    return predicate.column.lower() not in {name.lower() for name in apart_from}
+    return key(predicate.column) not in {key(name) for name in apart_from}
 
 
-def only_on(predicate: Predicate | None, columns: Collection[str]) -> Predicate | None:
-    """The part of a predicate on some columns alone; None when there is none."""
-    wanted = {name.lower() for name in columns}
+def only_on(predicate: Predicate | None, columns: Collection[str], key: Callable[[str], str]) -> Predicate | None:
+    """The part of a predicate on some columns alone; None when there is none. `key` is that of the table's names."""
+    wanted = {key(name) for name in columns}
     if isinstance(predicate, And):
-        return conjunction([one for one in (only_on(child, wanted) for child in predicate.children) if one])
+        return conjunction([one for one in (only_on(child, columns, key) for child in predicate.children) if one])
     if isinstance(predicate, Or):
-        choices = [only_on(child, wanted) for child in predicate.children]
+        choices = [only_on(child, columns, key) for child in predicate.children]
         return None if None in choices else disjunction([one for one in choices if one])
-    return predicate if predicate is not None and predicate.column.lower() in wanted else None
+    return predicate if predicate is not None and key(predicate.column) in wanted else None
 
 
 def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:

@@ -2,7 +2,8 @@
 
 A column is named by a text, or by a *path*: `("s", "x")` is field x of the struct s, `("a", "element", "x")` one of
 the structs in an array, `("m", "key", …)` and `("m", "value", …)` lie inside of a map. A text is the name of a column,
-dots included, or else a path that is written with dots. Names do not depend on case.
+dots included, or else a path that is written with dots. `schema.types.names` compares names; a new one may differ from
+that of a sibling in case only if the change says so (`by_case`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class AddColumn:
     first: bool = False
     after: str | None = None
     if_not_exists: bool = False
+    by_case: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class RenameColumn:
 
     name: ColumnPath
     new: str
+    by_case: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,15 @@ class SetComment:
 
 
 @dataclass(frozen=True)
+class AddCheckConstraint:
+    """Add a CHECK constraint, whose condition is false for no row of a snapshot; 0: the table has none yet."""
+
+    name: str
+    sql: str
+    snapshot_id: int
+
+
+@dataclass(frozen=True)
 class SetColumnComment:
     """Set the comment of a column or field, or remove it with None."""
 
@@ -146,4 +158,4 @@ ColumnChange = (
     | SetColumnDefault
 )
 PartitionChange = AddPartitionField | DropPartitionField
-SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment
+SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment | AddCheckConstraint

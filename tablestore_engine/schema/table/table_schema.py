@@ -3,9 +3,9 @@
 Vocabulary: *trimmed primary keys* are the primary key without the partition columns, which every row of a bucket
 shares; *bucket keys* are the columns whose hash chooses the bucket.
 
-Invariants: names are unique without regard to case; primary key columns are atomic and NOT NULL; the primary key
-of a partitioned table contains the partition columns, unless its buckets are dynamic; ``highest_field_id`` never
-shrinks, so that an id is never used twice. The JSON form is persisted and must never change.
+Invariants: names are unique (`schema.types.names` compares them); primary key columns are atomic and NOT NULL; the
+primary key of a partitioned table contains the partition columns, unless its buckets are dynamic;
+``highest_field_id`` never shrinks, so that an id is never used twice. The JSON form is persisted and must never change.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import AtomicType, DataField, parse_field
 
 CURRENT_VERSION = 3
@@ -60,20 +61,29 @@ class TableSchema:
     partition_fill: int = 0
 
     @cached_property
+    def names(self) -> Names:
+        """The names of all columns, to compare others with."""
+        return Names(one.name for one in self.fields)
+
+    def key(self, name: str) -> str:
+        """The text that all spellings of a column's name share."""
+        return self.names.key(name)
+
+    @cached_property
     def _by_name(self) -> dict[str, DataField]:
-        return {one.name.lower(): one for one in self.fields}
+        return {self.key(one.name): one for one in self.fields}
 
     def field(self, name: str) -> DataField:
-        """The column of that name, without regard to case. Raises ColumnNotFound, which names the nearest one."""
-        found = self._by_name.get(name.lower())
+        """The column of that name. Raises ColumnNotFound, which names the nearest one."""
+        found = self._by_name.get(self.key(name))
         if found is None:
             hint = did_you_mean(name, self.field_names)
             raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
         return found
 
     def has_field(self, name: str) -> bool:
-        """Whether there is a column of that name, without regard to case."""
-        return name.lower() in self._by_name
+        """Whether there is a column of that name."""
+        return self.key(name) in self._by_name
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
@@ -130,7 +140,7 @@ class TableSchema:
         return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
 
     @property
-    def has_bucket_index(self) -> bool:
+    def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
 

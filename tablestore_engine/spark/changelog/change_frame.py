@@ -1,31 +1,39 @@
 """The changes of a plan as a DataFrame, with their kind in `_row_kind` first.
 
-Before and after are ordinary reads, of only the files within reach of the change; of their rows only those count whose
-key a changed file holds. So the cost follows the change, except for the files that its key ranges cover.
+Of few changed keys, the rows before and after are looked up in this process. Of many, before and after are ordinary
+reads, of only the files within reach of the change; of their rows only those count whose key a changed file holds.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.operation.changelog.arrow_changes import marked_rows
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
     ChangePlan,
     KeyedDiff,
     SignedFiles,
+    changed_positions,
     key_columns,
 )
+from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import COUNT
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, has_root
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, frame_of_fields, frame_of_rows, lookup_columns
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.multiset_reader import repeated_sql
 from tablestore_engine.spark.scan.file_scan import FileScans
@@ -33,6 +41,7 @@ from tablestore_engine.table import Table
 
 _INSERT, _BEFORE, _AFTER, _DELETE = (formatted_literal(kind) for kind in KINDS)
 _COUNT = "__tablestore_count"
+_MOST_FILE_BYTES = 64 << 20  # of the files that hold the keys
 _ROW, _VALUE = "__tablestore_row", "__tablestore_value"
 
 
@@ -40,15 +49,35 @@ def change_frame(spark: SparkSession, table: Table, plan: ChangePlan) -> DataFra
     """The changed rows: `_row_kind`, then the table's columns."""
     if isinstance(plan, AllRows):
         return _inserted(read_plan(spark, table, plan.rows))
-    return (
-        _changes_of_signed_files(spark, table, plan)
-        if isinstance(plan, SignedFiles)
-        else _changes_by_key(spark, table, plan)
-    )
+    if isinstance(plan, SignedFiles):
+        return _changes_of_signed_files(spark, table, plan)
+    return _looked_up(spark, table, plan) if _has_few_keys(plan) else _changes_by_key(spark, table, plan)
 
 
 def _inserted(rows: DataFrame) -> DataFrame:
     return rows.selectExpr(f"{_INSERT} AS {ROW_KIND}", "*")
+
+
+def _has_few_keys(plan: KeyedDiff) -> bool:
+    """Whether the keys that may have changed are few enough to look their rows up."""
+    files, schema = plan.changed_files, plan.after.schema
+    exact = lookup_columns([(name, name) for name in schema.primary_keys], schema)
+    kinds = [schema.field(name).type for name, _ in exact]
+    known = len(exact) == len(schema.primary_keys) and not any(has_root(one, ("FLOAT", "DOUBLE")) for one in kinds)
+    compared_otherwise = any(has_root(f.type, ("VARIANT",)) for f in schema.fields)
+    return known and not compared_otherwise and files.row_count <= MOST_KEYS and files.file_size <= _MOST_FILE_BYTES
+
+
+def _looked_up(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
+    """The changes of few keys, of which the rows before and after are looked up in this process, bucket by bucket."""
+    schema = plan.after.schema
+    state = table.state.with_schema(schema)
+    empty = output_schema(schema, schema.field_names).empty_table().add_column(0, ROW_KIND, pa.array([], pa.string()))
+    with ThreadPoolExecutor(pa.cpu_count(), "tablestore-changes") as threads:
+        found = list(threads.map(lambda piece: pa.concat_tables(rows_of(state, piece)), pieces_of(plan)))
+    rows = pa.concat_tables([empty, *found])
+    fields = [DataField(0, ROW_KIND, AtomicType("STRING")), *schema.fields]
+    return typed(frame_of_fields(spark, rows, fields), schema, fields)
 
 
 def _changes_by_key(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
@@ -121,9 +150,13 @@ def _comparable(value: str, kind: DataType, depth: int = 0) -> str:
 
 
 def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
+    looked_up = None
+    if plan.marked:
+        looked_up = _marked_rows(spark, table, plan)
+        plan = replace(plan, marked=()) if looked_up is not None else plan.of_whole_files
     scans = FileScans(spark, table, plan.added.schema)
     files = [(b, f) for b in plan.added.buckets for f in b.files]
-    if not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
+    if looked_up is None and not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
         rows = scans.scan(files) if files else scans.empty()
         return _inserted(typed(rows, plan.added.schema))
     names = [formatted(n) for n in plan.added.schema.field_names]
@@ -131,6 +164,7 @@ def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFile
     parts = [
         part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _rows_with_counts(scans, one, sign)
     ]
+    parts += looked_up or ()
     summed = (
         f"SELECT * FROM (SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM {{rows}} GROUP BY {columns})"
         f" WHERE {_COUNT} <> 0"
@@ -138,6 +172,20 @@ def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFile
     kind = f"CASE WHEN {_COUNT} > 0 THEN {_INSERT} ELSE {_DELETE} END AS {ROW_KIND}"
     text = repeated_sql(f"SELECT {kind}, {columns}, abs({_COUNT}) AS {_COUNT} FROM ({summed})", [ROW_KIND, *names])
     return typed(spark.sql(text, rows=reduce(DataFrame.unionAll, parts)), plan.added.schema)
+
+
+def _marked_rows(spark: SparkSession, table: Table, plan: SignedFiles) -> list[DataFrame] | None:
+    """The rows that files which stayed lost, or got back, with how often each counts; None when they are many."""
+    state, schema = table.state.with_schema(plan.added.schema), plan.added.schema
+    if sum(len(new) + len(old) for _, new, old in changed_positions(state.io, plan.marked)) > MOST_KEYS:
+        return None
+    by_sign: dict[int, list[pa.Table]] = {}
+    for sign, rows in marked_rows(state, plan):
+        by_sign.setdefault(sign, []).append(rows)
+    return [
+        frame_of_rows(spark, pa.concat_tables(rows), schema).selectExpr("*", f"{sign}L AS {_COUNT}")
+        for sign, rows in by_sign.items()
+    ]
 
 
 def _rows_with_counts(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataFrame]:

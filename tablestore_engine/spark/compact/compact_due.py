@@ -9,17 +9,18 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import ConflictError, ExecutionError, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.compact.compact_plan import Extent
 from tablestore_engine.operation.compact.scheduled_run import PlanFailure, PlanResult, run_each
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks, owner
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 
-def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool = False) -> list[str]:
+def compact_due(spark: Callable[[], SparkSession], table: Table, extent: Extent = Extent.DUE) -> list[str]:
     """Execute every unclaimed scheduled compaction, and compact the other buckets.
 
-    `full` makes every bucket one run, due or not. Buckets that another process is merging are left to it. A plan that
-    fails stops neither other plans nor other buckets. Returns a short description of each step.
+    With `Extent.FULL`, every bucket becomes one run. Buckets that another process is merging are left to it. A plan
+    that fails stops neither other plans nor other buckets. Returns a short description of each step.
 
     Raises:
         ConflictError, ExecutionError: steps failed, which the message names; all others are done.
@@ -33,7 +34,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
             done.append(_rendered(taken))
     errors = [(f"Plan {one.plan.instant} failed", one.error) for one in failed]
     try:
-        snapshot = _compact_rest(spark, table, failed, full=full)
+        snapshot = _compact_rest(spark, table, failed, extent)
         if snapshot is not None:
             done.append(f"compacted as snapshot {snapshot.id}")
     except TableStoreError as error:
@@ -46,14 +47,14 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
 
 
 def _compact_rest(
-    spark: Callable[[], SparkSession], table: Table, failed: Sequence[PlanFailure], *, full: bool
+    spark: Callable[[], SparkSession], table: Table, failed: Sequence[PlanFailure], extent: Extent
 ) -> Snapshot | None:
     """Compact buckets without a plan. If a plan has failed, a full compaction may succeed; the thresholds would require
     much the same as the plan.
     """
-    unfit = () if full else (bucket_id for one in failed for bucket_id in one.plan.bucket_ids)
+    unfit = () if extent is Extent.FULL else (bucket_id for one in failed for bucket_id in one.plan.bucket_ids)
     busy = table.state.timeline.busy_buckets(now_millis())
-    return compact_table(spark, table, full=full, skip=busy.union(unfit))
+    return compact_table(spark, table, extent=extent, skip=busy.union(unfit))
 
 
 def _failure(errors: Sequence[tuple[str, TableStoreError]], done: Sequence[str]) -> TableStoreError:

@@ -25,7 +25,7 @@ from tablestore_engine.operation.compact.auto_compaction import (
     size_of,
 )
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
-from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.compact.rewrite_file_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
@@ -46,10 +46,10 @@ def compact_table(
     table: Table,
     partition_filter: PartitionFilter | None = None,
     *,
-    full: bool = True,
+    extent: Extent = Extent.FULL,
     skip: Collection[tuple[bytes, int]] = (),
 ) -> Snapshot | None:
-    """Merge every bucket into one sorted run; unless `full`, only what the thresholds require.
+    """Merge every bucket into one sorted run, or less.
 
     Buckets (by partition and number) in `skip` are left alone. Returns the snapshot, None when there was nothing to do.
 
@@ -62,7 +62,7 @@ def compact_table(
         target = table.write_target()
         stored = stored_buckets(table.state, table.latest_snapshot(), partition_filter)
         buckets = [b for b in stored if (b.partition_row, b.bucket) not in skipped]
-        tasks = plan_compaction(buckets, target, table.schemas, full=full)
+        tasks = plan_compaction(buckets, target, table.schemas, extent)
         if not tasks:
             return done
         try:

@@ -8,7 +8,7 @@ again on the new state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -26,6 +26,7 @@ from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResul
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.merge_on_read import read_plan
+from tablestore_engine.spark.write.checked_rows import checked
 from tablestore_engine.spark.write.cross_partition_joins import write_routed
 from tablestore_engine.spark.write.writer import Rows, write_rows
 from tablestore_engine.table import Table
@@ -47,10 +48,14 @@ def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = 
     """
     snapshot = table.latest_snapshot()
     job = begin(table.state, intent, snapshot)
-    result = write_files(spark, table, snapshot, job, rows)
+    result = write_files(spark, table, snapshot, job, _checked(rows, table))
     base = job.base_snapshot_id
     read_snapshot = base if table.schema.crosses_partitions else None
     return finish(spark, table, job, result, Change("APPEND", base_snapshot_id=base, read_snapshot=read_snapshot))
+
+
+def _checked(rows: Rows, table: Table) -> Rows:
+    return replace(rows, frame=checked(rows.frame, table.schema))
 
 
 def write_files(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:
@@ -91,7 +96,7 @@ def overwrite(
     snapshot = table.latest_snapshot()
     _check_overwrite(table, snapshot, replaces)
     job = begin(table.state, intent, snapshot, removes=replaces or everything)
-    result = write_files(spark, table, None, job, rows)
+    result = write_files(spark, table, None, job, _checked(rows, table))
     if replaces is None:
         written = {e.partition for e in result.entries}
         if not written and intent.commits_nothing:

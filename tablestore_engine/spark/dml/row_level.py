@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors, mark_deleted
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
@@ -36,6 +36,7 @@ from tablestore_engine.spark.dml.multiset_row_level import (
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.write.checked_rows import checked
 from tablestore_engine.spark.write.writer import Rows, write_held
 from tablestore_engine.table import Table
 
@@ -69,10 +70,13 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
 
     Raises:
         ConflictError: run the statement again.
+        ConstraintError: a row violates a CHECK constraint.
         PrimaryKeyError, SqlError: a row of the target is changed twice.
     """
     if read.table.state.own_schema is not None:
         read, changed = _under_own_names(read, changed)
+    if _puts(read, changed):
+        changed = checked(changed, read.table.schema, f"{ACTION_COLUMN} = 0")
     if read.table.schema.primary_keys:
         return _upsert(spark, read, changed)
     if not _puts(read, changed):
@@ -113,19 +117,19 @@ def remove_rows(spark: SparkSession, read: Read, rows: pa.Table) -> WriteOutcome
     Raises:
         ConflictError: run the statement again.
     """
-    job = _upsert_job(read)
+    job = _row_level_job(read)
     kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
     return _upserted(spark, read, job, write_held(job, rows.append_column(ROW_KIND_COLUMN, kinds)))
 
 
 def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = _upsert_job(read)
+    job = _row_level_job(read)
     rows = Rows(changed.select(*_columns(read), kind), read.input_bytes, read.is_small)
     return _upserted(spark, read, job, write_files(spark, read.table, read.snapshot, job, rows))
 
 
-def _upsert_job(read: Read) -> WriteJob:
+def _row_level_job(read: Read) -> WriteJob:
     return replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
 
 
@@ -141,7 +145,7 @@ def _retract(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcom
     total = count_changed_rows(changed)
     if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
-    job = replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
+    job = _row_level_job(read)
     frame = as_records(changed, read.table.schema, F.col(ACTION_COLUMN) == 0)
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)

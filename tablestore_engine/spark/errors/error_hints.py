@@ -19,9 +19,13 @@ _FUNCTIONS = {
     "json_extract_path_text": "get_json_object(text, '$.key')",
     "json_value": "get_json_object(text, '$.key')",
     "object_construct": "named_struct('key', value)",
+    "offset": "get(array, 0)",
+    "ordinal": "element_at(array, 1)",
     "parse_date": "to_date(text, 'yyyy-MM-dd')",
     "parse_timestamp": "to_timestamp(text, 'yyyy-MM-dd HH:mm:ss')",
     "safe_divide": "try_divide(a, b)",
+    "safe_offset": "get(array, 0)",
+    "safe_ordinal": "try_element_at(array, 1)",
     "strftime": "date_format(time, 'yyyy-MM-dd')",
     "sysdate": "current_timestamp()",
     "to_json_string": "to_json(value)",
@@ -67,6 +71,10 @@ _MESSAGES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], 
         _always("Instead of count(DISTINCT x) OVER (…) write size(collect_set(x) OVER (…))."),
     ),
     (_ROUTINE, _of_routine),
+    (
+        re.compile(r"\[WRONG_NUM_ARGS\S*\] The `to_(?:var)?char` "),
+        _always("Write CAST(value AS STRING), or to_char(value, format)."),
+    ),
 )
 # Words of a statement that does not parse.
 _STATEMENTS = (
@@ -76,6 +84,12 @@ _STATEMENTS = (
     (re.compile(r"\blimit\s+\d+\s*,\s*\d+", re.IGNORECASE), "Instead of LIMIT skip, n write LIMIT n OFFSET skip."),
 )
 
+
+# A unit of time that is read as a column, and the functions that take it first, as a text.
+_UNIT_AS_COLUMN = re.compile(
+    r"\[UNRESOLVED_COLUMN\S*\] [^`]*`(year|quarter|month|week|day|hour|minute|second)`", re.IGNORECASE
+)
+_TRUNC = re.compile(r"\b(date|timestamp|datetime)_trunc\s*\(", re.IGNORECASE)
 
 DIALECT = "In dbt, a model keeps the SQL of another warehouse when its config `dialect` names it."
 """The end of every hint."""
@@ -93,6 +107,9 @@ def _instead(message: str, statement: str) -> str | None:
         hint = make(found) if found else None
         if hint is not None:
             return hint
+    unit = _UNIT_AS_COLUMN.search(message)
+    if unit and _TRUNC.search(statement):
+        return f"Write the unit first, as a text: date_trunc('{unit[1].upper()}', time)."
     if "[PARSE_SYNTAX_ERROR]" in message:
         return next((hint for pattern, hint in _STATEMENTS if pattern.search(statement)), None)
     return None

@@ -29,6 +29,7 @@ _OWN_FRAME = re.compile(
     r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*(?:\btablestore_engine\b|\bjava\.base/)[^\n]*'
 )
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
+_CUT_NAME = re.compile(r"__\w*\.\.\.|\.\.\.\w*#\d+")
 _MARK = re.compile(r"\s*\^+\s*")
 
 
@@ -56,7 +57,9 @@ def own_words(text: str) -> str:
     excerpt = _EXCERPT.search(text)
     if excerpt is None:
         return _named(text)
-    return f"{_named(text[: excerpt.start()])}== SQL ==\n{_marked(excerpt[1].rstrip())}"
+    reason, shown = _named(text[: excerpt.start()]), _marked(excerpt[1].rstrip())
+    # An excerpt that cuts a name of the engine is of a query of the engine.
+    return reason.rstrip() if _CUT_NAME.search(shown) else f"{reason}== SQL ==\n{shown}"
 
 
 def excerpt(text: str, offset: int) -> str:

@@ -20,6 +20,7 @@ from pyspark.errors import (
 from tablestore_engine import errors
 from tablestore_engine.errors import (
     CastError,
+    ConstraintError,
     ExecutionError,
     NegativeCountError,
     ParseError,
@@ -31,6 +32,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.casts.old_file_casts import CAST_FAILED, CAST_HINT
+from tablestore_engine.schema.table.check_constraints import VIOLATED, VIOLATED_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.spark.errors.error_hints import error_hint
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
@@ -99,6 +101,9 @@ def failure(text: str) -> TableStoreError:
     if CAST_FAILED in message:
         reason = message[message.index(CAST_FAILED) :].partition(" SQLSTATE: ")[0]
         return CastError(reason, hint=CAST_HINT)
+    if VIOLATED in message:
+        reason = message[message.index(VIOLATED) :].partition(" SQLSTATE: ")[0]
+        return ConstraintError(reason, hint=VIOLATED_HINT)
     unknown = message.find(UNKNOWN_KIND)
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:

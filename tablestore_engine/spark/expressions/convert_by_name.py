@@ -8,6 +8,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 
@@ -52,7 +53,8 @@ def _map(value: str, given: T.MapType, wanted: T.MapType, column: str, depth: in
 
 
 def _struct(value: str, given: T.StructType, wanted: T.StructType, column: str, depth: int) -> str | None:
-    names, target = [f.name.lower() for f in given.fields], [f.name.lower() for f in wanted.fields]
+    key = Names(f.name for f in wanted.fields).key
+    names, target = [key(f.name) for f in given.fields], [key(f.name) for f in wanted.fields]
     if names == [f"col{i + 1}" for i in range(len(target))]:
         names = target
     if sorted(names) != sorted(target):
@@ -63,7 +65,7 @@ def _struct(value: str, given: T.StructType, wanted: T.StructType, column: str, 
         )
     parts, moves = [], names != target
     for field in wanted.fields:
-        own = given.fields[names.index(field.name.lower())]
+        own = given.fields[names.index(key(field.name))]
         path = f"{value}.{quoted_name(own.name)}"
         inner = _fitted(path, own.dataType, field.dataType, f"{column}.{field.name}", depth)
         moves = moves or inner is not None

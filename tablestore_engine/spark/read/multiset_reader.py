@@ -60,7 +60,7 @@ def multiset_frame(scans: FileScans, plan: ScanPlan, predicate: Predicate | None
         for file in bucket.files:
             if not is_retraction(file):
                 (files.plain if retractions and may_overlap(file) else alone).append((bucket, file))
-    few = fixes_a_column(predicate, plan.schema.partition_keys)
+    few = fixes_a_column(predicate, plan.schema.key, plan.schema.partition_keys)
     parts: list[DataFrame] = []
     for files in (checked, pruned):
         if files.retractions:

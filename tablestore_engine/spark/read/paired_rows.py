@@ -18,6 +18,8 @@ from pyspark.sql import types as T
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 
+MOST_PAIRED = 20_000
+"""Rows of both sides: more are left to generated code, on all processors."""
 _PAIRS = f"{OWN_PREFIX}pairs"
 
 

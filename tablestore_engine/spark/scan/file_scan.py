@@ -32,6 +32,7 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
+from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
@@ -81,6 +82,7 @@ class FileScans:
     """Scans the files of one table in the shape of `schema`, one of its own."""
 
     def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
+        check_distinct(spark, schema.names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
@@ -137,16 +139,21 @@ class FileScans:
         return reduce(DataFrame.unionAll, scans)
 
     def _combine(self, groups: dict[_Group, list[BucketFile]]) -> list[tuple[_Group, _Read]]:
-        """The groups in order, with what is read of each. Many groups of Parquet files become fewer ones, by scans of
-        more columns: filters on renamed ones skip no row groups there, but hundreds of scans take longer to plan."""
-        alone = [(one, self._read(one.schema_id, one.format)) for one in sorted(groups)]
-        if len({one.schema_id for one in groups if one.format == "parquet"}) <= _MANY_SCHEMAS:
-            return alone
-        found = [(one, read) for one, read in alone if one.format != "parquet"]
-        for deletes in (False, True):
-            alike = {one.schema_id: one for one in sorted(groups) if one.format == "parquet" and one.deletes == deletes}
-            for combined in combined_scans(self._files_read(groups[one], one) for one in alike.values()):
-                members = [alike[one.schema_id] for one in combined.members]
+        """The groups in order, with what is read of each. Many groups of files of one format become fewer ones, by
+        scans of more columns: filters on renamed ones skip no row groups there, but hundreds of scans take longer to
+        plan."""
+        found: list[tuple[_Group, _Read]] = []
+        alike: dict[_Group, list[_Group]] = {}
+        for one in sorted(groups):
+            alike.setdefault(replace(one, schema_id=0), []).append(one)
+        for kind, several in alike.items():
+            many = len({one.schema_id for one in groups if one.format == kind.format}) > _MANY_SCHEMAS
+            if not many or any(self.schema_of(one.schema_id).names.alike for one in several):
+                found += [(one, self._read(one.schema_id, one.format)) for one in several]
+                continue
+            by_schema = {one.schema_id: one for one in several}
+            for combined in combined_scans(self._files_read(groups[one], one) for one in several):
+                members = [by_schema[one.schema_id] for one in combined.members]
                 groups[members[0]] = [file for one in members for file in groups[one]]
                 found.append((members[0], _Read(combined.sources(), tuple(combined.stored()))))
         return found
@@ -154,7 +161,7 @@ class FileScans:
     def _files_read(self, files: list[BucketFile], group: _Group) -> FilesRead:
         schemas = (self.schema_of(one) for one in {file.schema_id for _, file in files})
         names = frozenset(name.lower() for schema in schemas for name in schema.field_names)
-        return FilesRead(group.schema_id, names, self._sources[group.schema_id, True])
+        return FilesRead(group.schema_id, names, self._sources[group.schema_id, group.format == "parquet"])
 
     def _group(self, bucket: BucketScan, file: DataFileMeta) -> _Group:
         alike = self._alike(file.schema_id, file.format)

@@ -1,12 +1,20 @@
-"""The settings of a session, in as few calls of the JVM as possible: PySpark's `conf.getAll` takes several for each."""
+"""The settings of a session, in as few calls of the JVM as possible: PySpark's `conf.getAll` takes several for each.
+
+With `spark.sql.caseSensitive`, Spark distinguishes names of columns by their case. A table with such names is read and
+written only then: otherwise each of them would mean both.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.types.names import CASE_HINT, Names
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CASE_SENSITIVE = "spark.sql.caseSensitive"
 _BETWEEN, _ARROW = "\x01", " -> "  # how Scala is asked to write the entries of a map
 
 
@@ -19,3 +27,20 @@ def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
     else:
         found = (entry.split(_ARROW, 1) for entry in java.getAll().mkString(_BETWEEN).split(_BETWEEN) if entry)
     return {key[len(prefix) :]: value for key, value in found if key.startswith(prefix)}
+
+
+def is_case_sensitive(spark: SparkSession) -> bool:
+    """Whether names of columns that differ in case only are distinguished."""
+    return str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true"
+
+
+def check_distinct(spark: SparkSession, names: Names, table: str) -> None:
+    """Raise a SchemaError if columns of a table have names that the session does not distinguish."""
+    alike = names.alike
+    if alike and not is_case_sensitive(spark):
+        shown = " and ".join(f"'{name}'" for name in alike)
+        raise SchemaError(
+            f"Columns {shown} of table '{table}' differ in case only, so each of "
+            "the names is ambiguous in this session.",
+            hint=CASE_HINT,
+        )

@@ -44,7 +44,7 @@ def align(
         frame: the query's result.
         schema: the table's.
         columns: the column list for the query's columns, in order; without, the table's columns.
-        static: SQL of the values of the columns of the PARTITION clause, by lower-case name.
+        static: SQL of the values of the columns of the PARTITION clause, by the name of the column.
         by_name: match by name instead of by position.
 
     Fields of nested values match by name under `by_name` or a column list, else by position.
@@ -69,9 +69,9 @@ def align(
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
     for field in schema.fields:
-        at_source = sources.get(field.name.lower())
-        if field.name.lower() in static:
-            value = f"CAST({static[field.name.lower()]} AS {sql_type(field.type)})"
+        at_source = sources.get(field.name)
+        if field.name in static:
+            value = f"CAST({static[field.name]} AS {sql_type(field.type)})"
         elif at_source is not None:
             value = _fitted(sources_sql[at_source], frame.schema.fields[at_source].dataType, field, named=named_fields)
         elif field.default_value is None and not field.type.nullable:
@@ -91,6 +91,11 @@ def align(
             result = result.withColumn(ROW_KIND_COLUMN, F.expr(_kind_sql(quoted_name(own))))
         _ = result.columns
         return result
+
+
+def align_by_name(frame: DataFrame, schema: TableSchema) -> DataFrame:
+    """The same, for the columns of a DataFrame, which have the names of the table's."""
+    return align(frame, schema, by_name=True)
 
 
 def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
@@ -147,12 +152,11 @@ def _kind_sql(source: str) -> str:
 
 
 def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:
-    names = list(columns) or [n for n in schema.field_names if n.lower() not in static]
-    for name in columns:
-        schema.field(name)
-        if name.lower() in static:
+    names = [schema.field(name).name for name in columns] or [n for n in schema.field_names if n not in static]
+    for name in names:
+        if name in static:
             raise SchemaError(f"Column '{name}' is given twice: in the PARTITION clause and in the column list.")
-    if len({n.lower() for n in names}) < len(names):
+    if len(set(names)) < len(names):
         raise SchemaError(f"The column list names a column twice: {', '.join(names)}.")
     if len(names) != len(given):
         raise SchemaError(
@@ -160,7 +164,7 @@ def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], 
             f"but {len(names)} {'is' if len(names) == 1 else 'are'} expected ({', '.join(names)}).",
             hint="Name the columns that the query fills: INSERT INTO t (a, b) SELECT …",
         )
-    return {name.lower(): i for i, name in enumerate(names)}
+    return {name: i for i, name in enumerate(names)}
 
 
 def _by_name(given: list[str], schema: TableSchema, static: set[str]) -> dict[str, int]:
@@ -171,7 +175,8 @@ def _by_name(given: list[str], schema: TableSchema, static: set[str]) -> dict[st
                 f"The query returns a column '{name}' that the table does not have.",
                 hint=f"The table has: {', '.join(schema.field_names)}.",
             )
-        if name.lower() in sources or name.lower() in static:
+        own = schema.field(name).name
+        if own in sources or own in static:
             raise SchemaError(f"Column '{name}' is given twice.")
-        sources[name.lower()] = i
+        sources[own] = i
     return sources

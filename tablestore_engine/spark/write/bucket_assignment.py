@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import FillRule, shares
-from tablestore_engine.operation.dynamic_buckets.bucket_index import DynamicBuckets, repaired
+from tablestore_engine.operation.dynamic_buckets.hash_index import DynamicBuckets, repaired
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema

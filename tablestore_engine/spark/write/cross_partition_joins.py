@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.dynamic_buckets.bucket_index import fill_rule
+from tablestore_engine.operation.dynamic_buckets.hash_index import fill_rule
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import remove_files

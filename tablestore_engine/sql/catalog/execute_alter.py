@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
+from tablestore_engine.schema.table.check_constraints import check_constraints, check_options, find_check
 from tablestore_engine.schema.table.schema_changes import (
     RemoveOption,
     SchemaChange,
@@ -19,15 +20,16 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
-from tablestore_engine.sql.parse.parse_table import CHECKED_ELSEWHERE
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.columns import UnsetProperties
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.statements.table import (
     AlterUnsupported,
     CommentOn,
+    DropConstraint,
     SetTableProperties,
     UnsetTableProperties,
 )
@@ -123,23 +125,34 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
 def _commented(view: View, name: TableName, column: str | None, comment: str | None) -> View:
     if column is None:
         return replace(view, comment=comment)
-    if column.lower() not in {one.name.lower() for one in view.columns}:
-        raise ColumnNotFound(
-            f"View {name} has no column '{column}'.",
-            hint=did_you_mean(column, [one.name for one in view.columns]),
-        )
-    columns = tuple(
-        replace(one, description=comment) if one.name.lower() == column.lower() else one for one in view.columns
-    )
+    names = Names(one.name for one in view.columns)
+    at = names.position(column)
+    if at is None:
+        raise ColumnNotFound(f"View {name} has no column '{column}'.", hint=did_you_mean(column, [*names]))
+    columns = tuple(replace(one, description=comment) if i == at else one for i, one in enumerate(view.columns))
     return replace(view, columns=columns)
+
+
+def drop_constraint(statement: DropConstraint, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … DROP CONSTRAINT of a CHECK constraint. Raises SqlError for a name that is none."""
+    options = context.table(statement.table, "ALTER TABLE").schema.options
+    found = find_check(options, statement.name)
+    if found is None and not statement.if_exists:
+        names = [one.name for one in check_constraints(options)]
+        raise SqlError(
+            f"{statement.table} has no CHECK constraint '{statement.name}'.",
+            hint=did_you_mean(statement.name, names) or "Use DROP CONSTRAINT IF EXISTS; primary keys stay.",
+        )
+    removed = check_options([found] if found else [])
+    return _alter(statement.table, [RemoveOption(key) for key in removed], context)
 
 
 def unsupported(statement: AlterUnsupported, context: CatalogContext) -> StatementResult:
     """Any other ALTER TABLE or VIEW."""
     if statement.what.endswith(" CONSTRAINT"):
         raise SqlError(
-            f"{statement.table} cannot be altered by {statement.what}: tables keep a primary key and NOT NULL only.",
-            hint=f"{CHECKED_ELSEWHERE} Use ADD PRIMARY KEY (…) NOT ENFORCED, or ALTER COLUMN … SET NOT NULL.",
+            f"{statement.table} cannot be altered by {statement.what}: PRIMARY KEY, NOT NULL and CHECK are kept.",
+            hint="Use ADD PRIMARY KEY (…) NOT ENFORCED, ADD CONSTRAINT name CHECK (…), or ALTER COLUMN … SET NOT NULL.",
         )
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.alter.edit_fields import find_path, siblings_of
+from tablestore_engine.schema.table.create_schema import check_alike
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     AddComputedColumn,
@@ -23,6 +25,7 @@ from tablestore_engine.schema.table.schema_changes import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_alter import changes_of_set, changes_of_unset
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
@@ -39,7 +42,7 @@ from tablestore_engine.sql.types.types import parse_sql_type
 def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:
     """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
     schema = context.table(statement.table, "ALTER TABLE").schema
-    changes = [change for action in statement.actions for change in _changes(action, statement.table, schema)]
+    changes = [change for action in statement.actions for change in _changes(action, statement.table, schema, context)]
     if changes:
         context.catalog.alter_table(*context.identifier(statement.table), changes)
     for action in statement.actions:
@@ -48,7 +51,9 @@ def alter_columns(statement: AlterColumns, context: CatalogContext) -> Statement
     return done("ALTER TABLE")
 
 
-def _changes(action: columns.TableAction, table: TableName, schema: TableSchema) -> Iterator[SchemaChange]:
+def _changes(
+    action: columns.TableAction, table: TableName, schema: TableSchema, context: CatalogContext
+) -> Iterator[SchemaChange]:
     if isinstance(action, columns.SetProperties):
         yield from changes_of_set(action.properties)
     elif isinstance(action, columns.UnsetProperties):
@@ -56,16 +61,21 @@ def _changes(action: columns.TableAction, table: TableName, schema: TableSchema)
     elif isinstance(action, columns.SetTableComment):
         yield SetComment(action.comment)
     else:
-        yield from _changes_of_columns(action, schema)
+        yield from _changes_of_columns(action, schema, context)
 
 
-def _changes_of_columns(action: columns.ColumnAction, schema: TableSchema) -> Iterator[SchemaChange]:
+def _changes_of_columns(
+    action: columns.ColumnAction, schema: TableSchema, context: CatalogContext
+) -> Iterator[SchemaChange]:
     if isinstance(action, columns.AddColumn):
-        yield from _added(action.column, schema, action.parent, if_not_exists=action.if_not_exists)
+        path = (*action.parent, action.column.name)
+        added = _added(action.column, schema, action.parent, if_not_exists=action.if_not_exists)
+        yield from (_by_case(one, path, schema, context) for one in added)
     elif isinstance(action, columns.DropColumn):
         yield DropColumn(action.column, action.if_exists)
     elif isinstance(action, columns.RenameColumn):
-        yield RenameColumn(action.column, action.new)
+        path = (*action.column[:-1], action.new)
+        yield _by_case(RenameColumn(action.column, action.new), path, schema, context)
     elif isinstance(action, columns.AlterColumn):
         yield from _altered(action)
     elif isinstance(action, columns.AddPartitionField):
@@ -75,7 +85,7 @@ def _changes_of_columns(action: columns.ColumnAction, schema: TableSchema) -> It
     elif isinstance(action, columns.SetDefault):
         yield _default(action, schema)
     else:
-        yield from _replaced(action.columns, schema)
+        yield from _replaced(action.columns, schema, context)
 
 
 def _added(
@@ -91,6 +101,18 @@ def _added(
     yield AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
     if column.default_sql is not None and not (if_not_exists and schema.has_field(name)):
         yield SetColumnDefault((*parent, name), default_text(name, data_type, column.default_sql))
+
+
+def _by_case(change: SchemaChange, path: tuple[str, ...], schema: TableSchema, context: CatalogContext) -> SchemaChange:
+    """A change that makes the name at a path; where a sibling has it in another spelling, the session decides."""
+    if not isinstance(change, (AddColumn, RenameColumn)):
+        return change
+    parent = find_path(schema.fields, path[:-1]) if len(path) > 1 else ()
+    if parent is None:
+        return change
+    siblings = [one.name for one in siblings_of(schema.fields, (*parent, path[-1]))]
+    alike = any(one != path[-1] and one.lower() == path[-1].lower() for one in siblings)
+    return replace(change, by_case=True) if alike and context.is_case_sensitive() else change
 
 
 def _default(action: columns.SetDefault, schema: TableSchema) -> SetColumnDefault:
@@ -157,19 +179,25 @@ def _altered(action: columns.AlterColumn) -> Iterator[SchemaChange]:
         yield MoveColumn(action.column, action.first, action.after)
 
 
-def _replaced(wanted: Sequence[ColumnDefinition], schema: TableSchema) -> Iterator[SchemaChange]:
+def _replaced(
+    wanted: Sequence[ColumnDefinition], schema: TableSchema, context: CatalogContext
+) -> Iterator[SchemaChange]:
     """Columns of the same name stay, with their rows; others are dropped, and new ones added."""
-    names = {one.name.lower() for one in wanted}
-    if len(names) < len(wanted):
+    names = Names(one.name for one in wanted)
+    if names.has_repeated:
         raise SqlError("REPLACE COLUMNS names a column twice.")
+    check_alike(names, context.is_case_sensitive)
     for old in schema.fields:
-        if old.name.lower() not in names:
+        if old.name not in names:
             yield DropColumn((old.name,))
     for one in wanted:
-        if not schema.has_field(one.name):
-            yield from _added(one, schema)
+        known = schema.names.find(one.name)
+        if known is None or names.find(known) != one.name:
+            yield from (
+                replace(new, by_case=True) if isinstance(new, AddColumn) else new for new in _added(one, schema)
+            )
             continue
-        old = schema.field(one.name)
+        old = schema.field(known)
         _, data_type, comment = column_of(one)
         if data_type.as_nullable(True) != old.type.as_nullable(True):
             yield RetypeColumn((old.name,), data_type)

@@ -39,6 +39,7 @@ class CatalogContext:
     database: str = "default"
     session_options: Mapping[str, str] = field(default_factory=dict)
     now_millis: Callable[[], int] = clock.now_millis
+    is_case_sensitive: Callable[[], bool] = lambda: False  # whether the case of a name counts in the session
 
     def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name that a name in a statement means."""

@@ -29,11 +29,10 @@ def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
     """
     if not schema.partition_keys:
         raise SqlError("The table is not partitioned, so it has no partitions.")
-    names = {name.lower(): name for name in schema.partition_keys}
     found: dict[str, Any] = {}
     for one in spec:
-        name = names.get(schema.field(one.column).name.lower())
-        if name is None:
+        name = schema.field(one.column).name
+        if name not in schema.partition_keys:
             raise SqlError(
                 f"'{one.column}' is not a partition column.",
                 hint=did_you_mean(one.column, schema.partition_keys),

@@ -14,10 +14,11 @@ from tablestore_engine.operation.commit.replace_table import everything
 from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import insert
 from tablestore_engine.spark.dml.insert_overwrite import overwrite as replace_rows
-from tablestore_engine.spark.write.align_columns import align
+from tablestore_engine.spark.write.align_columns import align_by_name
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.pinned_queries.session_options import (
     besides_identity,
@@ -46,10 +47,10 @@ def write_frame(
         if sent_before(table.state, intent.identity, partial(execute_tasks, lambda: spark)) is not None:
             return 0
         if table.options.write_merge_schema:
-            table = merged(table, incoming_columns(frame, table.schema))
+            table = merged(table, incoming_columns(frame, table.schema), spark)
         else:
             check_complete(frame, table)
-        rows = Rows(align(frame, table.schema, by_name=True))
+        rows = Rows(align_by_name(frame, table.schema))
         if overwrite:
             return replace_rows(spark, table, rows, everything, intent).rows
         return insert(spark, table, rows, intent).rows
@@ -97,8 +98,8 @@ def check_frame(rows: Any, *, streams: bool) -> None:
 
 def check_complete(frame: DataFrame, table: Table) -> None:
     """Refuse missing columns: they would be set to null in existing rows."""
-    given = {name.lower() for name in frame.columns}
-    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
+    given = Names(frame.columns)
+    missing = [f.name for f in table.schema.fields if f.name not in given and f.default_value is None]
     if missing and not table.schema.merge_engine.folds:
         raise SchemaError(
             f"The rows do not fit the table: no column {', '.join(missing)}.",

@@ -68,7 +68,8 @@ def _parse(text: str) -> Statement:
     tokens = _one_statement(text, tokenize(text))
     if nests_deeper(tokens, MOST_LEVELS):
         raise ParseError(
-            f"The statement nests parentheses, brackets or CASE in more than {MOST_LEVELS} levels.", hint=_NESTING_HINT
+            f"The statement nests parentheses, brackets, CASE, NOT or signs in more than {MOST_LEVELS} levels.",
+            hint=_NESTING_HINT,
         )
     cursor = Cursor(text, tokens)
     if cursor.at_end:

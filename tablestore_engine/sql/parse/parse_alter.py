@@ -11,14 +11,17 @@ from tablestore_engine.sql.parse.parse_columns import (
 )
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse.parse_insert import partition_spec
+from tablestore_engine.sql.parse.parse_table import check_condition
 from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.schema import AlterSchema
 from tablestore_engine.sql.statements.statement import Existing, PartitionSpec, Statement, TableName
 from tablestore_engine.sql.statements.table import (
+    AddCheck,
     AlterUnsupported,
     CommentOn,
+    DropConstraint,
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
@@ -115,12 +118,9 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             return found
         if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
             return _drop_partitions(cursor, table)
-        if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
-            start = cursor.i
-            found = _add_primary_key(cursor, table)
-            if found is not None:
-                return found
-            cursor.i = start
+        found = _constraint(cursor, table)
+        if found is not None:
+            return found
     cursor.i = start
     return _unsupported(cursor, table)
 
@@ -139,16 +139,28 @@ def _cluster(cursor: Cursor, table: TableName, partition: PartitionSpec) -> Stat
     return ClusterTable(sql=cursor.text, table=table, partition=partition, buckets=int(text))
 
 
-def _add_primary_key(cursor: Cursor, table: TableName) -> Statement | None:
-    """``ADD [CONSTRAINT name] PRIMARY KEY (a, b) [NOT ENFORCED]``; None for another constraint."""
-    cursor.expect("ADD")
-    if cursor.accept("CONSTRAINT") and cursor.key != "PRIMARY":
-        cursor.name("the name of the constraint")
-    if not cursor.accept("PRIMARY", "KEY"):
-        return None
-    columns = cursor.names_in_parentheses()
-    cursor.accept("NOT", "ENFORCED")
-    return AddPrimaryKey(sql=cursor.text, table=table, columns=columns)
+def _constraint(cursor: Cursor, table: TableName) -> Statement | None:
+    """``ADD [CONSTRAINT name] PRIMARY KEY (a, b) [NOT ENFORCED]``, ``ADD [CONSTRAINT name] CHECK (…)`` and
+    ``DROP CONSTRAINT [IF EXISTS] name``; None, without moving, for others."""
+    start = cursor.i
+    if cursor.accept("DROP", "CONSTRAINT"):
+        if_exists = cursor.accept_if_exists()
+        name = cursor.name("the name of the constraint")
+        cursor.accept_one("RESTRICT", "CASCADE")
+        return DropConstraint(sql=cursor.text, table=table, name=name, if_exists=if_exists)
+    if cursor.accept("ADD"):
+        name = ""
+        if cursor.accept("CONSTRAINT") and cursor.key_at(1) in ("PRIMARY", "CHECK", "UNIQUE", "FOREIGN"):
+            name = cursor.name("the name of the constraint")
+        if cursor.accept("PRIMARY", "KEY"):
+            columns = cursor.names_in_parentheses()
+            cursor.accept("NOT", "ENFORCED")
+            return AddPrimaryKey(sql=cursor.text, table=table, columns=columns)
+        if cursor.sees("CHECK", "("):
+            condition = check_condition(cursor)
+            return AddCheck(sql=cursor.text, table=table, name=name, condition_sql=condition)
+    cursor.i = start
+    return None
 
 
 def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:

@@ -26,7 +26,7 @@ from tablestore_engine.sql.statements.columns import (
     TableAction,
     UnsetProperties,
 )
-from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CommentOn, SetTableProperties, UnsetTableProperties
 from tablestore_engine.sql.tokens.cursor import Cursor, properties, property_key
 
@@ -190,10 +190,24 @@ def _add(cursor: Cursor, if_not_exists: bool) -> ColumnAction:
     while cursor.key_at(1) == ".":
         parent = (*parent, cursor.name("a column name"))
         cursor.expect(".")
-    column = computed_column(cursor, movable=True) or column_definition(cursor)[0]
+    column = computed_column(cursor, movable=True) or _definition(cursor)
     if parent and column.computed_sql is not None:
         raise cursor.error(f"The field {column.name} of a struct cannot be computed", kind=SqlError)
     return AddColumn(column, parent, if_not_exists)
+
+
+def _definition(cursor: Cursor) -> ColumnDefinition:
+    """The definition of a column of a table that exists. Raises SqlError for one with a CHECK constraint."""
+    start = cursor.i
+    definition, _ = column_definition(cursor)
+    if definition.checks:
+        cursor.i = start
+        raise cursor.error(
+            f"The definition of column {definition.name} has a CHECK constraint",
+            kind=SqlError,
+            hint="Add it by a statement of its own: ALTER TABLE … ADD CONSTRAINT name CHECK (condition).",
+        )
+    return definition
 
 
 def _rename(cursor: Cursor) -> ColumnAction:
@@ -211,9 +225,9 @@ def _rename(cursor: Cursor) -> ColumnAction:
 
 def _replace(cursor: Cursor) -> ColumnAction:
     cursor.expect("(")
-    columns = [column_definition(cursor)[0]]
+    columns = [_definition(cursor)]
     while cursor.accept(","):
-        columns.append(column_definition(cursor)[0])
+        columns.append(_definition(cursor))
     cursor.expect(")")
     for one in columns:
         if one.computed_sql is not None:
@@ -252,7 +266,7 @@ def _defined(cursor: Cursor, column: tuple[str, ...]) -> list[ColumnAction]:
     start = cursor.i
     if not renamed:
         cursor.i -= 1  # the definition begins with the name of the column
-    definition, _ = column_definition(cursor)
+    definition = _definition(cursor)
     if definition.default_sql is not None or definition.computed_sql is not None:
         cursor.i = start
         what = "a DEFAULT" if definition.computed_sql is None else "an expression"

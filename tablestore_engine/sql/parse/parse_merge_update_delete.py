@@ -209,7 +209,7 @@ def _merge_insert(
     columns: list[str] = []
     while not columns or cursor.accept(","):
         at, column = cursor.token, _own_column(cursor, target, alias)
-        if column.lower() in (c.lower() for c in columns):
+        if column in columns:
             raise error_at(cursor.text, at, f"INSERT lists column '{column}' twice", kind=SqlError)
         columns.append(column)
     cursor.expect(")", "VALUES", "(")

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.bind import names_table
 from tablestore_engine.sql.statements.script import (
     ExecuteImmediate,
@@ -31,6 +32,8 @@ _DEFAULT: Final = re.compile(
     r"""(?P<q>[`'"]?)(?:table-storage|tablestore)(?:\.(?P<option>[\w.*-]+))?(?P=q)\s*(?:=(?P<value>.*))?""",
     re.DOTALL | re.IGNORECASE,
 )
+# A setting with characters that Spark takes between backquotes only.
+_OF_PAIMON: Final = re.compile(r"(spark\.paimon\.[\w.*-]*[*-][\w.*-]*)(\s*=.*)?", re.DOTALL | re.IGNORECASE)
 Parse = Callable[[str], Statement]
 
 _CONTROL: Final = frozenset(
@@ -240,7 +243,8 @@ def set_variable(cursor: Cursor) -> Statement | None:
             value = literal_text(value) or value.strip()
         return SetSessionOption(sql=cursor.text, option=found["option"], value=value)
     if cursor.key_at(1) not in ("VAR", "VARIABLE"):
-        return None
+        quoted = _OF_PAIMON.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
+        return None if quoted is None else PassThrough(sql=f"SET {quoted_name(quoted[1])}{quoted[2] or ''}")
     tokens = cursor.tokens
     piece = Piece(tokens[cursor.i + 2].start, tokens[-2].end, False)
     return _queries_inside(cursor, "SET VARIABLE", piece)
@@ -251,6 +255,8 @@ def reset(cursor: Cursor) -> Statement | None:
     setting = cursor.slice(cursor.i + 1, len(cursor.tokens) - 1)
     found = _DEFAULT.fullmatch(setting)
     if found is None or found["value"] is not None:
+        if _OF_PAIMON.fullmatch(setting) and "=" not in setting:
+            return ResetSession(sql=f"RESET {quoted_name(setting)}", setting=setting)
         return ResetSession(sql=cursor.text, setting=setting or None)
     return ResetSessionOption(sql=cursor.text, option=found["option"])
 

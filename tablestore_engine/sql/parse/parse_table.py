@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.table.check_constraints import (
+    CheckConstraint,
+    check_options,
+    find_check,
+    unnamed_check,
+)
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
 
-CHECKED_ELSEWHERE: Final = (
-    "Rows are checked by a test, by raise_error in the query that writes them, or by the constraint `check` of a dbt "
-    "model, before they are committed."
-)
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
 _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
@@ -38,13 +40,14 @@ AFTER_TYPE: Final = frozenset(
 
 @dataclass
 class _Head:
-    """The parts of CREATE TABLE that were parsed so far."""
+    """The parts of CREATE TABLE that were parsed so far. The conditions of `checks` have names, which may be empty."""
 
     columns: list[ColumnDefinition] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     comment: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    checks: list[tuple[str, str]] = field(default_factory=list)
 
 
 def create_table(cursor: Cursor, verb: Existing) -> Statement:
@@ -64,6 +67,7 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
         _elements(cursor, head, typed=not _leads_to_query(cursor))
     listed = len(head.columns)
     _clauses(cursor, head)
+    head.options |= check_options(_named_checks(cursor, head))
     said = CreateTable(
         sql=cursor.text,
         table=table,
@@ -140,6 +144,7 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
             if column.first or column.after is not None:
                 raise cursor.error(f"Column {column.name} cannot be given a position: the list gives it", kind=SqlError)
             head.columns.append(column)
+            head.checks += column.checks
             if is_key:
                 _set_primary_key(cursor, head, (column.name,))
         if not cursor.accept(","):
@@ -169,17 +174,52 @@ def computed_column(cursor: Cursor, *, movable: bool = False) -> ColumnDefinitio
 
 
 def _table_constraint(cursor: Cursor, head: _Head) -> bool:
-    named = cursor.key == "CONSTRAINT" and cursor.key_at(2) in ("PRIMARY", "UNIQUE", "CHECK", "FOREIGN")
+    named, name = cursor.key == "CONSTRAINT" and cursor.key_at(2) in ("PRIMARY", "UNIQUE", "CHECK", "FOREIGN"), ""
     if named:
+        name = cursor.tokens[cursor.i + 1].name
         cursor.i += 2
+    if cursor.sees("CHECK", "("):
+        head.checks.append((name, check_condition(cursor)))
+        return True
     if cursor.accept("PRIMARY", "KEY"):
         columns = cursor.names_in_parentheses("a key column")
         _constraint_flags(cursor)
         _set_primary_key(cursor, head, columns)
         return True
-    if cursor.sees("FOREIGN", "KEY") or (cursor.key in ("UNIQUE", "CHECK") and (named or cursor.key_at(1) == "(")):
+    if cursor.sees("FOREIGN", "KEY") or (cursor.key == "UNIQUE" and (named or cursor.key_at(1) == "(")):
         raise _unkept(cursor)
     return False
+
+
+def check_condition(cursor: Cursor) -> str:
+    """``CHECK (condition) [ENFORCED]``: the condition. Raises SqlError for a query in it, and for NOT ENFORCED."""
+    cursor.expect("CHECK")
+    cursor.expect("(")
+    start = cursor.i
+    sql = cursor.until(what="a condition")
+    query = next((i for i in range(start, cursor.i) if cursor.tokens[i].key == "SELECT"), None)
+    if query is not None:
+        cursor.i = query
+        raise cursor.error(
+            "The condition of a CHECK constraint holds a query", kind=SqlError, hint="It is about one row of the table."
+        )
+    cursor.expect(")")
+    if cursor.sees("NOT", "ENFORCED"):
+        raise cursor.error("A CHECK constraint is always enforced", kind=SqlError, hint="Leave NOT ENFORCED out.")
+    _constraint_flags(cursor)
+    return sql
+
+
+def _named_checks(cursor: Cursor, head: _Head) -> list[CheckConstraint]:
+    """The constraints of the table. Raises SqlError when two have one name."""
+    found = [CheckConstraint(name, sql) for name, sql in head.checks if name]
+    for i, one in enumerate(found):
+        if find_check(check_options(found[:i]), one.name):
+            raise cursor.error(f"Two constraints have the name {one.name}", kind=SqlError, hint="Choose another name.")
+    columns = [one.name for one in head.columns]
+    for sql in (sql for name, sql in head.checks if not name):
+        found.append(unnamed_check(sql, columns, check_options(found)))
+    return found
 
 
 def _set_primary_key(cursor: Cursor, head: _Head, columns: tuple[str, ...]) -> None:
@@ -197,7 +237,7 @@ def _unkept(cursor: Cursor) -> SqlError:
     return cursor.error(
         f"A {cursor.key} constraint cannot be enforced by a managed table",
         kind=SqlError,
-        hint=f"Leave it out. {CHECKED_ELSEWHERE} PRIMARY KEY and NOT NULL are enforced.",
+        hint="Leave it out, and test the rows. PRIMARY KEY, NOT NULL and CHECK are enforced.",
     )
 
 
@@ -212,6 +252,8 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
     default: str | None = None
     computed: str | None = None
     after: str | None = None
+    checks: list[tuple[str, str]] = []
+    constraint = ""
     while cursor.key not in (",", ")") and not cursor.at_end:
         if cursor.accept("NOT", "NULL") or cursor.accept("!", "NULL"):
             nullable = False
@@ -229,7 +271,11 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
         elif cursor.accept("AFTER"):
             after = cursor.name("a column name")
         elif cursor.key == "CONSTRAINT" and cursor.tokens[cursor.i + 1].is_name:
+            constraint = cursor.tokens[cursor.i + 1].name
             cursor.i += 2
+        elif cursor.sees("CHECK", "("):
+            checks.append((constraint, check_condition(cursor)))
+            constraint = ""
         elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             raise _unkept(cursor)
         elif cursor.key in ("GENERATED", "AS") and typed:
@@ -240,7 +286,8 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
         raise cursor.error(
             f"Column {name} is computed, so it has no DEFAULT, and is not NOT NULL or a key", kind=SqlError
         )
-    return ColumnDefinition(name, type_sql, nullable, comment, default, computed, first, after), is_key
+    made = ColumnDefinition(name, type_sql, nullable, comment, default, computed, first, after, tuple(checks))
+    return made, is_key
 
 
 def _generated(cursor: Cursor, type_sql: str) -> str:
@@ -345,6 +392,7 @@ def _partitioned_by(cursor: Cursor, head: _Head) -> None:
         else:
             column, _ = column_definition(cursor)
             head.columns.append(column)
+            head.checks += column.checks
             names.append(column.name)
         if not cursor.accept(","):
             break

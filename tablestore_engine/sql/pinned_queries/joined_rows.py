@@ -74,13 +74,15 @@ def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[D
 def _looks_up(schema: TableSchema) -> bool:
     """Whether a table has the newest record of each key, in one bucket."""
     newest = schema.merge_engine.rules.kept is Kept.NEWEST
-    return bool(schema.primary_keys) and newest and not schema.crosses_partitions
+    return bool(schema.primary_keys) and newest and not schema.crosses_partitions and not schema.names.alike
 
 
 def _keys_of(
     source: Table, snapshot: Snapshot | None, schema: TableSchema, pairs: list[tuple[str, str]]
 ) -> RowKeys | None:
     """The values that rows of a table have for columns of the key; None where Spark would compare others."""
+    if source.schema.names.alike:
+        return None
     fields = {f.name.lower(): f for f in source.schema.fields}
     known = [(name, column) for name, column in pairs if schema.has_field(name) and column.lower() in fields]
     alike = comparable_fields(known, schema, to_spark_schema(source.schema.fields))

@@ -25,6 +25,7 @@ from tablestore_engine.spark.queries.session_functions import session_function
 from tablestore_engine.spark.queries.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
@@ -241,7 +242,7 @@ class Frames:
                     hint=f"Ask the tables that it reads for {what}.",
                 )
             return Binding(self._bind_view(target, name, reference.predicate), target)
-        if reference.database is not None:
+        if reference.database is not None or (suffix and not is_temporary(self.spark, reference.name)):
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None
@@ -256,8 +257,8 @@ class Frames:
         key = (information_schema.NAME, name.lower())
         if key not in self._views:
             schema, rows = information_schema.rows_of(self._catalog, name)
-            frame = self.spark.createDataFrame(rows, schema)
-            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
+            full = f"{information_schema.NAME}.{name}"
+            self._views[key] = self.register(full, self.spark.createDataFrame(rows, schema))
         return self._views[key]
 
     def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:
@@ -287,14 +288,14 @@ class Frames:
             frame, size = self._read(table, reference)
             self._bytes += size
             view = self.register(table.name, frame)
-        self._views[key] = view
-        return view
+        return self._views.setdefault(key, view)
 
     def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
             return self._incremental(table, reference, asked), 0
+        check_distinct(self.spark, table.schema.names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
         if reference.time_travel is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import View
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.view_columns import positions
 
@@ -20,9 +21,10 @@ def with_view_columns(view: View, full: str, frame: DataFrame) -> DataFrame:
         if chosen != tuple(range(len(frame.columns))):
             numbered = frame.toDF(*map(str, range(len(frame.columns))))
             return numbered.select(*[quoted_name(str(i)) for i in chosen]).toDF(*names)
-    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
+    key = Names(names).key
+    if not names or [key(n) for n in names] == [key(n) for n in frame.columns]:
         return frame
     if len(names) == len(frame.columns):
         return frame.toDF(*names)
-    by_name = {c.lower() for c in frame.columns}
-    return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame
+    given = Names(frame.columns)
+    return frame.select(*map(quoted_name, names)) if all(n in given for n in names) else frame

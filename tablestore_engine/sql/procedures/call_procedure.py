@@ -14,9 +14,9 @@ from tablestore_engine.sql.procedures import (
     compaction_procedures,
     consumer_procedures,
     database_procedures,
+    file_index_procedures,
     file_procedures,
-    index_procedures,
-    log_procedures,
+    kafka_procedures,
     partition_procedures,
     snapshot_procedures,
     tag_procedures,
@@ -30,6 +30,9 @@ from tablestore_engine.sql.write_statements.statement_context import RowContext
 def execute_call(statement: Call, context: RowContext) -> StatementResult:
     """Run a procedure. Raises SqlError for one that does not exist or invalid arguments."""
     procedure = PROCEDURES.get(statement.procedure)
+    if procedure is None and statement.procedure in REFUSED:
+        reason, hint = REFUSED[statement.procedure]
+        raise SqlError(f"sys.{statement.procedure} is not supported: {reason}.", hint=hint)
     if procedure is None:
         raise SqlError(
             f"There is no procedure sys.{statement.procedure}.",
@@ -68,8 +71,52 @@ PROCEDURES: dict[str, Procedure] = {
     **partition_procedures.PROCEDURES,
     **consumer_procedures.PROCEDURES,
     **file_procedures.PROCEDURES,
-    **index_procedures.PROCEDURES,
+    **file_index_procedures.PROCEDURES,
     **database_procedures.PROCEDURES,
-    **log_procedures.PROCEDURES,
+    **kafka_procedures.PROCEDURES,
 }
 """Every procedure by its name."""
+
+_BRANCHES = (
+    "tables have no branches yet",
+    (
+        "A tag keeps a snapshot (CALL sys.create_tag), and CREATE TABLE … AS SELECT * FROM t VERSION AS OF 'tag' "
+        "makes a table of it that can be changed."
+    ),
+)
+_GLOBAL_INDEXES = (
+    "an index of a whole table needs row tracking, which is not written here",
+    (
+        "Indexes of files skip files in point queries: set 'file-index.bloom-filter.columns', and then CALL "
+        "sys.rewrite_file_index."
+    ),
+)
+_FUNCTIONS = ("functions are statements of SQL here", "Use CREATE [OR REPLACE] FUNCTION and DROP FUNCTION.")
+REFUSED: dict[str, tuple[str, str]] = {
+    "create_branch": _BRANCHES,
+    "delete_branch": _BRANCHES,
+    "rename_branch": _BRANCHES,
+    "fast_forward": _BRANCHES,
+    "create_global_index": _GLOBAL_INDEXES,
+    "drop_global_index": _GLOBAL_INDEXES,
+    "create_function": _FUNCTIONS,
+    "alter_function": _FUNCTIONS,
+    "drop_function": _FUNCTIONS,
+    "migrate_table": (
+        "there is no Hive catalog whose files it could take over",
+        "Copy the rows: CREATE TABLE t AS SELECT * FROM parquet.`/folder/of/files`.",
+    ),
+    "migrate_database": (
+        "there is no Hive catalog whose files it could take over",
+        "Copy the rows of each table: CREATE TABLE t AS SELECT * FROM parquet.`/folder/of/files`.",
+    ),
+    "copy": (
+        "it copies files between catalogs, and there is one warehouse",
+        (
+            "CREATE TABLE target LIKE source, and then INSERT INTO target SELECT * FROM source WHERE …. Or copy the "
+            "folder of the table: it is all of the table."
+        ),
+    ),
+    "alter_view_dialect": ("a view has one query, that of Spark", "Use ALTER VIEW v AS SELECT …."),
+}
+"""Procedures of Paimon that are refused: why, and what to do instead."""

@@ -9,6 +9,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.compact.compact_plan import Extent
 from tablestore_engine.operation.compact.schedule_compaction import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import parse_duration
@@ -60,7 +61,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     if order is not None:
         snapshot = sort_compact(context.spark, table, order, chosen)
     else:
-        snapshot = compact_table(context.spark, table, chosen, full=strategy == "full")
+        snapshot = compact_table(context.spark, table, chosen, extent=Extent.FULL if strategy == "full" else Extent.DUE)
     return [(snapshot is not None,)]
 
 

@@ -46,7 +46,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """
     changed = with_options(table, text("options", arguments) or "")
     try:
-        compact_table(context.spark, changed, None, full=True)
+        compact_table(context.spark, changed)
     except TableStoreError as error:
         return [(f"{table.name}: {error}",)]
     return [("",)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SnapshotNotFound, SqlError
 from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, changelog_retention
 from tablestore_engine.sql.procedures.database_procedures import table_or_database
@@ -75,6 +75,23 @@ def _roll_back_to_time(table: Table, arguments: Arguments, context: RowContext) 
     return _rolled_back(table, str(table.snapshot_at(at).id))
 
 
+def _roll_back_to_watermark(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Restores the rows of a watermark, as a new snapshot: those of the latest snapshot whose watermark is not later.
+
+    `watermark` is in milliseconds since 1970, as `$snapshots` shows it. Snapshots without a watermark are left out.
+    """
+    wanted = arguments["watermark"]
+    if isinstance(wanted, bool) or not isinstance(wanted, int):
+        raise SqlError(f"watermark is a number of milliseconds since 1970, not {wanted!r}.")
+    snapshots = [one for one in table.snapshots() if one.watermark is not None and one.watermark <= wanted]
+    if not snapshots:
+        raise SnapshotNotFound(
+            f"Table {table.name} has no snapshot with a watermark of {wanted} or earlier.",
+            hint=f"SELECT snapshot_id, watermark FROM {table.name}$snapshots shows those that it has.",
+        )
+    return _rolled_back(table, str(snapshots[-1].id))
+
+
 def _rolled_back(table: Table, version: str) -> Rows:
     before = table.latest_snapshot()
     to = table.version(version)
@@ -135,6 +152,13 @@ PROCEDURES: dict[str, Procedure] = {
         2,
         _ROLLED_BACK,
         "CALL sys.rollback_to_timestamp(table => 'db.t', timestamp => '2024-01-01 00:00:00').",
+    ),
+    "rollback_to_watermark": Procedure(
+        _roll_back_to_watermark,
+        ("table", "watermark"),
+        2,
+        _ROLLED_BACK,
+        "CALL sys.rollback_to_watermark(table => 'db.t', watermark => 1704067200000).",
     ),
     "rollback_to_as_latest": Procedure(
         _roll_back_as_latest,

@@ -200,6 +200,7 @@ class Output:
     select: Select
     tokens: list[Token]
     plain: dict[str, Column | None] = field(default_factory=dict)  # None: computed, or named twice
+    spelled: dict[str, str] = field(default_factory=dict)  # the names in `plain` as they are written
     stars: list[Relation | None] = field(default_factory=list)  # None: the star of no single relation
     hidden: set[str] = field(default_factory=set)  # names that EXCEPT removes from a star
 
@@ -218,7 +219,8 @@ class Output:
         """The column of a relation from which an output column is copied."""
         key = name.lower()
         if key in self.plain:
-            return self.plain[key]
+            # Of columns whose names differ in case only, a session that distinguishes them may mean the star's.
+            return self.plain[key] if not self.stars or self.spelled[key] == name else None
         if len(self.stars) != 1 or key in self.hidden:
             return None
         relation = self.stars[0]
@@ -251,12 +253,14 @@ class Output:
             found = None
         key = name.lower()
         self.plain[key] = None if key in self.plain else found
+        self.spelled[key] = name
 
     def _computed(self, start: int, end: int) -> None:
         """An expression. Its name hides a column of a star, so every name it may have without an alias is excluded."""
         for token in self.tokens[start:end]:
             if token.is_name and token.kind != END:
                 self.plain[token.name.lower()] = None
+                self.spelled[token.name.lower()] = token.name
 
     def _star(self, qualifier: list[Token], i: int, end: int) -> None:
         if not qualifier:

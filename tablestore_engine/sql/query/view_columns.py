@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from tablestore_engine.errors import BrokenViewError
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.query.predicate_reader import translate
 
@@ -28,9 +29,10 @@ def positions(view: str, stored: Sequence[str], found: Sequence[str]) -> tuple[i
     Raises BrokenViewError when a name is missing, or occurs more or less often than before.
     """
     indices: dict[str, list[int]] = {}
+    key = Names([*stored, *found]).key if Names(stored).alike else str.lower
     for index, name in enumerate(found):
-        indices.setdefault(name.lower(), []).append(index)
-    wanted = [name.lower() for name in stored]
+        indices.setdefault(key(name), []).append(index)
+    wanted = [key(name) for name in stored]
     often, taken = Counter(wanted), Counter[str]()
     chosen = []
     for index, name in enumerate(wanted):
@@ -47,10 +49,11 @@ def references_of_view(view: View, predicate: Predicate | None) -> tuple[TableRe
     if predicate is None or len(view.query_columns) != len(view.columns):
         return ()
     often = Counter(name.lower() for name in view.query_columns)
+    own = Counter(field.name.lower() for field in view.columns)
     names = {
         field.name.lower(): name
         for field, name in zip(view.columns, view.query_columns, strict=True)
-        if often[name.lower()] == 1
+        if often[name.lower()] == 1 and own[field.name.lower()] == 1
     }
     asked = conjunction(translate(predicate, lambda column: _of_query(names, column)).get("", []))
     return () if asked is None else references(view.sql, asked)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
@@ -25,7 +26,7 @@ Path = tuple[str, ...]
 def assigned_values(
     target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: str
 ) -> dict[str, str]:
-    """Bound SQL of the new values by lower-case column. `from_sql` is the FROM clause in which they are read.
+    """Bound SQL of the new values by column. `from_sql` is the FROM clause in which they are read.
 
     Raises:
         SchemaError: a column or field that is assigned twice, or is part of no struct. ColumnNotFound
@@ -33,8 +34,7 @@ def assigned_values(
     found: dict[Path, tuple[DataField, str]] = {}
     for one in assignments:
         column = target.table.schema.field(one.column)
-        path = (column.name.lower(), *(name.lower() for name in one.path))
-        leaf = field_at(column, one.path)
+        leaf, path = field_at(column, one.path)
         check_conflicts(found, path)
         found[path] = leaf, _value(one, leaf, bound)
     fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql)
@@ -48,22 +48,24 @@ def _value(assignment: Assignment, leaf: DataField, bound: Callable[[str], str])
     return bound(assignment.value_sql)
 
 
-def field_at(column: DataField, path: Path) -> DataField:
-    """The field at a path of a column. Raises SchemaError, ColumnNotFound."""
-    found, name = column, column.name
+def field_at(column: DataField, path: Path) -> tuple[DataField, Path]:
+    """The field at a path of a column, and the whole path as its names are stored. Raises SchemaError,
+    ColumnNotFound."""
+    found, name, stored = column, column.name, [column.name]
     for step in path:
         if not isinstance(found.type, RowType):
             raise SchemaError(
                 f"'{name}' has no field '{step}' that can be assigned: its type is {found.type}.",
                 hint=f"Assign {name} as a whole.",
             )
-        inner = {one.name.lower(): one for one in found.type.fields}
-        if step.lower() not in inner:
-            hint = did_you_mean(step, [one.name for one in found.type.fields])
-            raise ColumnNotFound(f"'{name}' has no field '{step}'.", hint=hint)
-        found = inner[step.lower()]
+        names = Names(one.name for one in found.type.fields)
+        at = names.position(step)
+        if at is None:
+            raise ColumnNotFound(f"'{name}' has no field '{step}'.", hint=did_you_mean(step, [*names]))
+        found = found.type.fields[at]
         name = f"{name}.{found.name}"
-    return found
+        stored.append(found.name)
+    return found, tuple(stored)
 
 
 def check_conflicts(known: Mapping[Path, Any], path: Path) -> None:
@@ -91,7 +93,7 @@ def _struct_sql(source: str, field: DataField, path: Path, values: Mapping[Path,
     assert isinstance(field.type, RowType)
     parts: list[str] = []
     for one in field.type.fields:
-        inner, below = f"{source}.{quoted_name(one.name)}", (*path, one.name.lower())
+        inner, below = f"{source}.{quoted_name(one.name)}", (*path, one.name)
         if below in values:
             inner = f"CAST({values[below]} AS {sql_type(one.type)})"
         elif any(other[: len(below)] == below for other in values):

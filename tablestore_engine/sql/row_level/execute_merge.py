@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
@@ -21,7 +23,8 @@ from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_type
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
-from tablestore_engine.spark.read.paired_rows import PairedSide, from_pairs, paired
+from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedSide, from_pairs, paired
+from tablestore_engine.spark.session.session_settings import is_case_sensitive
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
@@ -107,9 +110,9 @@ def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
     if not table.options.write_merge_schema or table.state.own_schema is not None:
         return table
     clauses = (*statement.matched, *statement.not_matched)
-    named = {a.column.lower() for c in clauses for a in c.assignments} | {n.lower() for c in clauses for n in c.columns}
+    named = Names([*(a.column for c in clauses for a in c.assignments), *(n for c in clauses for n in c.columns)])
     star = any(clause.star for clause in clauses)
-    return merged(table, [one for one in columns_of(source.schema) if star or one[0].lower() in named])
+    return merged(table, [one for one in columns_of(source.schema) if star or one[0] in named], source.sparkSession)
 
 
 def _upsert(
@@ -119,7 +122,8 @@ def _upsert(
     schema = table.schema
     pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns)
     star = any(clause.star for clause in (*statement.matched, *statement.not_matched))
-    if star and not {n.lower() for n in schema.field_names} <= {n.lower() for n in source.columns}:
+    given = Names(source.columns)
+    if star and not all(name in given for name in schema.field_names):
         return None
     if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
         return None
@@ -128,7 +132,7 @@ def _upsert(
     from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {alias}"
     (insert,) = statement.not_matched
     values = _clause_values(insert, _Seen(target, source, alias, expressions_of(statement, target), from_sql))
-    columns = [f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
+    columns = [f"CAST({values[n]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
     with aggregates_refused(frames, merge_expressions(statement)):
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
 
@@ -148,7 +152,7 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
     source = read.frame
-    source_names = [c.lower() for c in source.columns]
+    source_names = _distinct_names(source)
     alias = quoted_name(statement.source_alias or SOURCE)
     bound = expressions_of(statement, target)
 
@@ -165,7 +169,11 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> Dat
     text = clause_rows(
         join_sql=both_sql,
         target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields), target.hidden),
-        source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
+        source=Side(
+            alias,
+            _IN_SOURCE,
+            tuple(n for n, one in zip(source.columns, source_names, strict=True) if source_names.count(one) == 1),
+        ),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
         scopes=ClauseScopes(
@@ -187,13 +195,14 @@ def _joined(
     """The FROM lists of both sides as ON joins them, of the target, and of the source."""
     own, alias = quoted_name(target.alias), quoted_name(statement.source_alias or SOURCE)
     kind = _join_kind(statement)
-    if read.pairs and read.held is not None and target.rows is not None:
-        fields = fields_of(target.rows, target.table.schema)
-        one = PairedSide(for_spark(target.rows, fields), typed_schema(fields), own, _IN_TARGET)
+    rows = None if read.held is None or not read.pairs else target.rows
+    if rows is not None and read.held is not None and rows.num_rows + read.held.num_rows <= MOST_PAIRED:
+        fields = fields_of(rows, target.table.schema)
+        one = PairedSide(for_spark(rows, fields), typed_schema(fields), own, _IN_TARGET)
         other = PairedSide(read.held, read.frame.schema, alias, _IN_SOURCE)
-        rows = paired(target.frames.spark, one, other, read.pairs, kind.lower())
-        if rows is not None:
-            view = quoted_name(target.frames.register(SOURCE, rows))
+        pairs = paired(target.frames.spark, one, other, read.pairs, kind.lower())
+        if pairs is not None:
+            view = quoted_name(target.frames.register(SOURCE, pairs))
             return from_pairs(view, one, other), from_pairs(view, one), from_pairs(view, other)
     view = read.matching(target.register())
     both = (
@@ -202,6 +211,13 @@ def _joined(
         f"ON {bound(statement.on_sql)}"
     )
     return both, f"{view} AS {own}", f"{read.view} AS {alias}"
+
+
+def _distinct_names(source: DataFrame) -> list[str]:
+    """The names of the source's columns, of which two are equal where the session does not distinguish them."""
+    if Names(source.columns).alike and is_case_sensitive(source.sparkSession):
+        return list(source.columns)
+    return [name.lower() for name in source.columns]
 
 
 def _source_alias(statement: Merge) -> str:
@@ -223,27 +239,35 @@ def _clause_values(clause: MergeClause, seen: _Seen) -> dict[str, str]:
     """SQL of every column's value under one clause."""
     target = seen.target
     schema = target.table.schema
-    own = {n.lower(): f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in schema.field_names}
+    own = {n: f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in schema.field_names}
     if clause.action == "DELETE":
         return own
     if clause.action == "UPDATE":
         return {**own, **_updated(clause, seen)}
     if clause.star:
-        return {n.lower(): value for n, value in _star(seen, None).items()}
+        return _star(seen, None)
     columns = clause.columns or schema.field_names
     if len(columns) != len(clause.values_sql):
         raise SchemaError(
             f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
         )
     values = [(schema.field(c), v) for c, v in zip(columns, clause.values_sql, strict=True)]
+    _check_listed_once(columns, schema)
     values = [(f, default_sql(f) if is_default(v) else seen.bound(v)) for f, v in values]
-    given = target.fitted({f.name.lower(): (f, v) for f, v in values}, seen.from_sql)
+    given = target.fitted({f.name: (f, v) for f, v in values}, seen.from_sql)
     for field in schema.fields:
-        if field.name.lower() not in given:
+        if field.name not in given:
             if field.default_value is None and not field.type.nullable:
                 raise SchemaError(f"Column '{field.name}' is NOT NULL, but MERGE inserts no value for it.")
-            given[field.name.lower()] = default_sql(field)
+            given[field.name] = default_sql(field)
     return given
+
+
+def _check_listed_once(columns: Sequence[str], schema: TableSchema) -> None:
+    listed = [schema.field(column).name for column in columns]
+    twice = next((columns[at] for at, name in enumerate(listed) if name in listed[:at]), None)
+    if twice is not None:
+        raise SchemaError(f"INSERT lists column '{twice}' twice.")
 
 
 def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
@@ -253,11 +277,7 @@ def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
         given = _star(seen, quoted_name(target.alias))
     else:
         given = assigned_values(target, clause.assignments, seen.bound, seen.from_sql)
-    names = {n.lower(): schema.field(n).name for n in given}
-    return {
-        n.lower(): _same_key(target, names[n.lower()], v) if names[n.lower()] in schema.primary_keys else v
-        for n, v in given.items()
-    }
+    return {n: _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
 
 
 def _same_key(target: RowLevelTarget, name: str, value: str) -> str:
@@ -279,8 +299,9 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     """
     table = seen.target.table
     schema = table.schema
-    kinds = {f.name.lower(): f.dataType for f in seen.source.schema.fields}
-    missing = [n for n in schema.field_names if n.lower() not in kinds]
+    fields, names = seen.source.schema.fields, Names(seen.source.columns)
+    given = {n: fields[at] for n in schema.field_names if (at := names.position(n)) is not None}
+    missing = [n for n in schema.field_names if n not in given]
     if missing and not (table.options.write_merge_schema or table.state.evolving):
         raise SchemaError(
             f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
@@ -289,7 +310,7 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(
-            by_name_sql(f"{seen.alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name), f
+            by_name_sql(f"{seen.alias}.{quoted_name(f.name)}", given[f.name].dataType, to_spark_type(f.type), f.name), f
         )
         for f in schema.fields
         if f.name not in missing

@@ -95,8 +95,8 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[RowLevelTarget
         rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
         values = assigned_values(target, statement.assignments, target.expression, rows_sql)
         items = [
-            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
-            if n.lower() in values
+            f"CAST({values[n]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
+            if n in values
             else f"{quoted_name(target.alias)}.{quoted_name(n)}"
             for n in table.schema.field_names
         ]

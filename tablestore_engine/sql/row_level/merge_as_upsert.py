@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.query.predicate_reader import conjuncts, read_column, read_equalities
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.tokens.default_clause import is_default
@@ -34,6 +35,8 @@ def upsert_keys(statement: Merge, key: Sequence[str], target: Sequence[str], sou
         return None
     update, insert = statement.matched[0], statement.not_matched[0]
     if update.action != "UPDATE" or update.condition_sql is not None or insert.condition_sql is not None:
+        return None
+    if Names(target).alike or Names(source).alike:
         return None
     tokens = tokenize(statement.on_sql)
     pairs = equal_columns(statement, target, source)
@@ -90,7 +93,7 @@ class _Owner:
         *qualifier, column = (part.lower() for part in parts)
         sides = [side for side, columns in self._columns.items() if column in columns]
         sides = [side for side in sides if not qualifier or qualifier in self._names[side]]
-        once = self._columns["source"].count(column) < 2
+        once = all(columns.count(column) < 2 for columns in self._columns.values())
         return (sides[0], column) if len(sides) == 1 and once else None
 
 

@@ -51,7 +51,7 @@ class Side:
 
 @dataclass(frozen=True)
 class ClauseScope:
-    """The clauses of one kind, in order: `conditions` and `values` (SQL by lower-cased column) of each.
+    """The clauses of one kind, in order: `conditions` and `values` (SQL by column) of each.
 
     `state` is true on the rows of the scope, and `first` is the number of the first clause.
     """
@@ -72,8 +72,7 @@ class ClauseScope:
     def value(self, number: str, column: str, kind: str, otherwise: str) -> str:
         """SQL of a column's value under the clause of a number, of the type `kind`."""
         cases = " ".join(
-            f"WHEN {i} THEN CAST({values[column.lower()]} AS {kind})"
-            for i, values in enumerate(self.values, self.first)
+            f"WHEN {i} THEN CAST({values[column]} AS {kind})" for i, values in enumerate(self.values, self.first)
         )
         return f"CASE {number} {cases} ELSE {otherwise} END" if cases else otherwise
 

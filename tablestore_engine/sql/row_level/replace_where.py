@@ -16,12 +16,11 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
-from tablestore_engine.sql.write_statements.execute_insert import query_of, static_columns
+from tablestore_engine.sql.write_statements.execute_insert import aligned_rows, query_of
 from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     target, removed = deleted_rows(delete, context)
     target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
-    query, static = query_of(statement, schema), static_columns(statement.partition, schema, target.frames)
-    rows = align(target.frames.query(query), schema, statement.columns, static, by_name=statement.by_name)
+    rows = aligned_rows(statement, target.frames.query(query_of(statement, schema)), schema, target.frames)
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)

@@ -54,6 +54,7 @@ class ColumnDefinition:
     computed_sql: str | None = None
     first: bool = False
     after: str | None = None
+    checks: tuple[tuple[str, str], ...] = ()  # CHECK constraints: the name, which may be empty, and the condition
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,24 @@ class CommentOn(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AddCheck(Statement):
+    """ALTER TABLE … ADD [CONSTRAINT name] CHECK (condition); ``name`` is empty when the text names none."""
+
+    table: TableName
+    name: str
+    condition_sql: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropConstraint(Statement):
+    """ALTER TABLE … DROP CONSTRAINT [IF EXISTS] name."""
+
+    table: TableName
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AlterUnsupported(Statement):
     """An ALTER TABLE or VIEW that managed tables do not support; ``what`` is the clause's head."""
 

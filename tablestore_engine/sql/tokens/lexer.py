@@ -77,6 +77,7 @@ _TOKEN = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CACHED_LENGTH: Final = 10_000
+_BEFORE_OPERANDS: Final = frozenset(["NOT", "!", "-", "+", "~"])
 _OPENING: Final = {")": "(", "]": "["}
 _GROUP_KEYS: Final = frozenset(["(", ")", "[", "]", "CASE", "END", ";"])
 # These end the item, the select or the branch that contains the word CASE, so no WHEN of that CASE follows them.
@@ -225,15 +226,23 @@ def behind(tokens: Sequence[Token], i: int) -> int:
 
 
 def nests_deeper(tokens: Sequence[Token], levels: int) -> bool:
-    """Whether a token is inside of more than so many groups."""
-    depth = 0
+    """Whether a token is inside of more than so many groups and operators before operands, such as NOT NOT and - -."""
+    depth = operators = 0
+    opened: list[int] = []
     for i, token in enumerate(tokens):
         if token.partner > i:
-            depth += 1
-            if depth > levels:
-                return True
+            opened.append(operators + 1)
+            depth += operators + 1
+            operators = 0
         elif token.partner >= 0:
-            depth -= 1
+            depth -= opened.pop()
+        elif token.key in _BEFORE_OPERANDS:
+            # One alone may be between two operands.
+            operators += i > 0 and tokens[i - 1].key in _BEFORE_OPERANDS
+        elif tokens[min(i + 1, len(tokens) - 1)].key != "(":
+            operators = 0
+        if depth + operators > levels:
+            return True
     return False
 
 

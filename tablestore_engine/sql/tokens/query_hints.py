@@ -14,6 +14,7 @@ from tablestore_engine.sql.tokens.cursor import Cursor, error_at, properties
 from tablestore_engine.sql.tokens.lexer import SYMBOL, Token, comments, tokenize
 
 _MARK: Final = "/*+"
+_BEFORE_QUERY: Final = ("(", "AS", "ALL", "DISTINCT", "UNION", "EXCEPT", "MINUS", "INTERSECT", "EXPLAIN")
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -71,11 +72,15 @@ def _is_options(content: str) -> bool:
 
 
 def _follows_table(tokens: Sequence[Token], i: int) -> bool:
-    """Whether the name before the token ``i`` is that of a table in a FROM list."""
+    """Whether the name before the token ``i`` is that of a table in a FROM list, or of the query ``TABLE t``."""
     at = i - 1
     while at > 1 and tokens[at].is_name and tokens[at - 1].key == "." and tokens[at - 2].is_name:
         at -= 2
-    return at > 0 and tokens[at].is_name and tokens[at - 1].key in ("FROM", "JOIN", ",", "TABLE")
+    if at == 0 or not tokens[at].is_name:
+        return False
+    if tokens[at - 1].key == "TABLE":  # elsewhere a keyword of the statement: TRUNCATE TABLE t
+        return at == 1 or tokens[at - 2].key in _BEFORE_QUERY
+    return tokens[at - 1].key in ("FROM", "JOIN", ",")
 
 
 def names_in_hints(text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], Spans]]:

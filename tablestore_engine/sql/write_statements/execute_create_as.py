@@ -26,15 +26,17 @@ from tablestore_engine.operation.table_commands.write_group import forgotten_gro
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
-from tablestore_engine.schema.table.create_schema import Column, create_schema
+from tablestore_engine.schema.table.create_schema import Column, check_alike, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.dml.insert_overwrite import (
     finish,
     write_files,
 )
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.write.align_columns import align
+from tablestore_engine.spark.write.checked_rows import checked
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
@@ -71,7 +73,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if size is None:
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
-    rows = frames.rows(align(frame, schema), size)
+    rows = frames.rows(checked(align(frame, schema), schema), size)
     if kind is None:
         created = _create(context, database, name, schema, rows)
         if created is not None:
@@ -87,15 +89,16 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
 
 
 def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int) -> TableSchema:
-    names = [c.lower() for c in frame.columns]
+    names = Names(frame.columns)
     for position, column in enumerate(frame.columns):
-        if names.index(column.lower()) != position:
+        if names.position(column) != position:
             raise SchemaError(f"The query returns two columns named '{column}'.", hint="Give one another alias.")
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.intent.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     if statement.columns:
         columns = [_listed(one, column) for one, column in zip(statement.columns, columns, strict=True)]
+    check_alike([name for name, _, _ in columns], context.is_case_sensitive)
     bucketed = is_bucketed(statement.primary_key, statement.options)
     options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
     schema = create_schema(

@@ -63,8 +63,7 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
     table = _merged(table, statement, frame)
-    static = static_columns(statement.partition, table.schema, frames)
-    aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
+    aligned = aligned_rows(statement, frame, table.schema, frames)
     outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
@@ -75,7 +74,7 @@ def _merged(table: Table, statement: Insertion, frame: DataFrame) -> Table:
         return table
     static = {partition_field(v.column, table.schema).name for v in statement.partition if v.value_sql is not None}
     names = () if statement.by_name else statement.columns or [n for n in table.schema.field_names if n not in static]
-    return merged(table, incoming_columns(frame, table.schema, names))
+    return merged(table, incoming_columns(frame, table.schema, names), frame.sparkSession)
 
 
 def query_of(statement: Insertion, schema: TableSchema) -> str:
@@ -87,6 +86,16 @@ def query_of(statement: Insertion, schema: TableSchema) -> str:
     )
 
 
+def aligned_rows(statement: Insertion, frame: DataFrame, schema: TableSchema, frames: Frames) -> DataFrame:
+    """The rows of an INSERT with exactly the table's columns.
+
+    Raises:
+        SchemaError: the columns do not fit.
+    """
+    static = _static_columns(statement.partition, schema, frames)
+    return align(frame, schema, statement.columns, static, by_name=statement.by_name)
+
+
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
     """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
     table = context.table(statement.table)
@@ -95,8 +104,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     frame = frames.query(query_of(statement, schema))
     table = _merged(table, statement, frame)
     schema = table.schema
-    static = static_columns(statement.partition, schema, frames)
-    aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
+    aligned = aligned_rows(statement, frame, schema, frames)
     replaces = None
     if not by_rows(statement, schema, frames.spark):
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
@@ -135,13 +143,13 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 
-def static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
-    """SQL of the values that a PARTITION clause gives, by the lower-cased name of the column."""
+def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
+    """SQL of the values that a PARTITION clause gives, by the name of the column."""
     columns = {}
     for entry in spec:
         field = partition_field(entry.column, schema)
         if entry.value_sql is not None:
-            columns[field.name.lower()] = frames.expression(entry.value_sql, {})
+            columns[field.name] = frames.expression(entry.value_sql, {})
     return columns
 
 

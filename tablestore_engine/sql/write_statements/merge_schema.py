@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merge_schema import Column, merging_changes
+from tablestore_engine.schema.table.create_schema import check_alike
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.session.session_settings import is_case_sensitive
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def incoming_columns(frame: DataFrame, schema: TableSchema, names: Sequence[str] = ()) -> list[Column]:
@@ -34,7 +37,7 @@ def incoming_columns(frame: DataFrame, schema: TableSchema, names: Sequence[str]
     return [(name, data_type, comment) for name, (_, data_type, comment) in zip(named, found, strict=False)]
 
 
-def merged(table: Table, incoming: Sequence[Column]) -> Table:
+def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Table:
     """The table with a schema that takes these columns, which the write commits; the table itself if it takes them.
 
     Raises:
@@ -42,6 +45,7 @@ def merged(table: Table, incoming: Sequence[Column]) -> Table:
     """
     schema = table.schemas.load(table.schema.id)  # without the options of the statement
     explicit = table.options.write_merge_schema_explicit_cast
+    check_alike([name for name, _, _ in incoming], partial(is_case_sensitive, spark))
     changes = merging_changes(schema, incoming, explicit=explicit)
     if not changes:
         return table

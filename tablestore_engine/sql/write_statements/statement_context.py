@@ -18,6 +18,7 @@ from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.session.session_settings import check_distinct, is_case_sensitive
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.pinned_queries.session_options import (
     besides_identity,
@@ -68,8 +69,13 @@ class RowContext:
         """Database and name."""
         return self.catalog.require_database(name.database or self.database), name.name
 
+    def is_case_sensitive(self) -> bool:
+        """Whether the session distinguishes names of columns by their case. Starts it."""
+        return is_case_sensitive(self.spark())
+
     def table(self, name: TableName) -> Table:
-        """A table to write to. Raises ReadOnlyError for a view."""
+        """A table to write to. Raises ReadOnlyError for a view, SchemaError for columns that the session does
+        not distinguish."""
         database, table = self.identifier(name)
         if self.catalog.object_kind(database, table) == "view":
             raise ReadOnlyError(
@@ -77,6 +83,8 @@ class RowContext:
                 hint="Write to the table it reads.",
             )
         found = self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
+        if found.schema.names.alike:
+            check_distinct(self.spark(), found.schema.names, found.name)
         return found if self.shown_names is None else found.with_names(self.shown_names)
 
 

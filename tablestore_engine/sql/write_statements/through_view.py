@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ReadOnlyError, SqlError
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.queries.temp_views import definition_of, ends_with_session, is_temporary
 from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
@@ -86,9 +87,10 @@ def on_table(statement: Change, shown: Shown) -> Statement:
             "REPLACE WHERE.",
             hint=f"Write to '{table}'.",
         )
-    own = {name.lower(): column for name, column in zip(shown.names, shown.columns, strict=True)}
-    columns = tuple(own.get(name.lower(), name) for name in statement.columns)
-    partition = tuple(replace(one, column=own.get(one.column.lower(), one.column)) for one in statement.partition)
+    key = Names(shown.names).key
+    own = {key(name): column for name, column in zip(shown.names, shown.columns, strict=True)}
+    columns = tuple(own.get(key(name), name) for name in statement.columns)
+    partition = tuple(replace(one, column=own.get(key(one.column), one.column)) for one in statement.partition)
     return replace(statement, table=table, columns=columns, partition=partition)
 
 
@@ -99,7 +101,8 @@ def shown_to(statement: Change, shown: Shown, context: RowContext) -> RowContext
 
 
 def _same(names: tuple[str, ...] | list[str], own: tuple[str, ...] | list[str]) -> bool:
-    return [name.lower() for name in names] == [name.lower() for name in own]
+    key = Names(own).key
+    return [key(name) for name in names] == [key(name) for name in own]
 
 
 def _read_only(name: TableName) -> ReadOnlyError:

@@ -1,4 +1,4 @@
-"""Changelogs that outlive their snapshots: what is kept of an expired snapshot, as Paimon keeps it.
+"""Long-lived changelogs, which outlive their snapshots: what is kept of an expired snapshot, as Paimon keeps it.
 
 Each is a copy of the snapshot's file, of which only the changelog's manifest list is there still. One is kept of every
 snapshot that expires, also of those without a changelog, so that readers find no gap. The hints LATEST and EARLIEST are

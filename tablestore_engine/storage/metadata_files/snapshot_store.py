@@ -1,8 +1,8 @@
 """The snapshots of one table.
 
-A snapshot exists when its file exists. The files LATEST and EARLIEST are hints that spare a listing; they may be
-missing, stale or wrong, and no answer relies on them. A LATEST that is little ahead of all snapshots shows that
-snapshots were lost. Ids grow by one; the oldest may have expired.
+A snapshot exists when its file exists. The *hint files* LATEST and EARLIEST spare a listing; they may be missing, stale
+or wrong, and no answer relies on them. A LATEST that is little ahead of all snapshots shows that snapshots were lost.
+Ids grow by one; the oldest may have expired.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, write_file
+from support.dbt_models import table_of
 
 from dbt.adapters.tablestore.connection import connection_manager
 from tablestore_engine.errors import CommitOutcomeUnknownError, StorageError
@@ -26,13 +27,13 @@ class TestRetry:
         return {"good.sql": GOOD, "bad.sql": BAD, "behind.sql": BEHIND}
 
     def snapshot(self, project, name):
-        return project.adapter.catalog.load_table(project.test_schema, name).latest_snapshot()
+        return table_of(project, name).latest_snapshot()
 
     def exists(self, project, name):
         return project.adapter.catalog.table_exists(project.test_schema, name)
 
     def ids(self, project, name):
-        table = project.adapter.catalog.load_table(project.test_schema, name)
+        table = table_of(project, name)
         return table.to_arrow().column("id").to_pylist()
 
     def test_only_what_failed_runs_again(self, project):
@@ -75,7 +76,7 @@ class TestALostAnswer:
     def test_a_batch_counts_once(self, project, monkeypatch, made):
         monkeypatch.setattr(connection_manager, "_PAUSE_SECONDS", 0)
         run_dbt(["run", "--full-refresh"])
-        table = project.adapter.catalog.load_table(project.test_schema, "sums")
+        table = table_of(project, "sums")
         before = table.latest_snapshot().id
         create, load, lost = SnapshotStore.try_create, SnapshotStore.load, []
 
@@ -132,4 +133,4 @@ class TestRetryAfterALostAnswer:
         assert self.rows(project, "sums") == [{"id": 1, "v": 15}]
 
     def rows(self, project, name):
-        return project.adapter.catalog.load_table(project.test_schema, name).to_arrow().to_pylist()
+        return table_of(project, name).to_arrow().to_pylist()

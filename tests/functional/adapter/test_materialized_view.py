@@ -16,12 +16,13 @@ from dbt.tests.adapter.materialized_view.changes import (
     MaterializedViewChangesFailMixin,
 )
 from dbt.tests.util import get_model_file, run_dbt, set_model_file
+from support.dbt_models import table_of
 
 from dbt.adapters.tablestore.relation.cache_and_catalog import describe
 
 
 def table_of(project, relation):
-    return project.adapter.catalog.load_table(project.test_schema, relation.identifier)
+    return table_of(project, relation.identifier)
 
 
 def relation_type(project, relation):

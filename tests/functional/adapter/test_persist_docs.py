@@ -8,6 +8,7 @@ from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocsQuotedDescriptionNotAppliedOnMismatch,
 )
 from dbt.tests.util import run_dbt
+from support.dbt_models import table_of
 
 
 class TestPersistDocs(BasePersistDocs):
@@ -53,7 +54,7 @@ models:
     def test_no_schema_more(self, project):
         for _ in range(2):
             run_dbt(["run"])
-            table = project.adapter.catalog.load_table(project.test_schema, "wide")
+            table = table_of(project, "wide")
             found = {one.name: one.description for one in table.schema.fields}
             assert found == {"id": "it's the key", "b c": "a name with a space", "plain": None}
             assert table.schema.field("plain").type.element.fields[0].description == "a field"

@@ -36,6 +36,15 @@ def test_a_table_that_is_not_there(shop):
             shop.sql(f"SELECT * FROM {name}")
     with pytest.raises(TableNotFound, match=r"Table 'default.hare' does not exist. Did you mean 'here'\?"):
         shop.sql("SELECT * FROM hare")
+    with pytest.raises(TableNotFound, match=r"Table 'default.hare' does not exist. Did you mean 'here'\?"):
+        shop.sql("SELECT * FROM hare$tags")
+    shop.sql("CREATE TEMPORARY VIEW `of$mine` AS SELECT 3 AS id")
+    assert shop.sql("SELECT id FROM `of$mine`").first()[0] == 3
+
+
+def test_a_table_of_another_schema(shop):
+    with pytest.raises(TableNotFound, match=r"Table 'default.orders' does not exist. .*: 'raw.orders'\.$"):
+        shop.sql("SELECT * FROM orders")
 
 
 def test_names_that_only_spark_knows_are_not_called_missing(shop):

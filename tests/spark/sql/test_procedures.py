@@ -75,6 +75,13 @@ def test_rollback(call, store):
     assert value() == to - 1
     assert call("rollback_to_as_latest(table => 't', snapshot_id => 2)") == [(9, 2, 10)]
     assert value() == 1
+    for number, watermark in ((1, 100), (2, 200), (4, 400)):  # as another engine may write them
+        path = Path(store.table("t").paths.snapshot(number))
+        path.write_text(json.dumps({**json.loads(path.read_text()), "watermark": watermark}))
+    assert call("rollback_to_watermark(table => 't', watermark => 399)") == [(10, 2, 10)], "nothing to do"
+    assert call("rollback_to_watermark(table => 't', watermark => 400)") == [(10, 4, 11)]
+    with pytest.raises(SnapshotNotFound, match=r"no snapshot with a watermark of 99 or earlier.*\$snapshots"):
+        call("rollback_to_watermark('t', 99)")
     store.execute("INSERT INTO t VALUES (1, 77)")
     assert value() == 77
 
@@ -155,6 +162,9 @@ def test_orphans(call, store):
         ("rollback(table => 't', tag => '1')", TagNotFound, "'1' does not exist"),
         ("rollback(table => 't', version => 99)", SnapshotNotFound, "1 to 4"),
         ("rollback_to_timestamp('t', '1999-01-01')", SnapshotNotFound, "at or before 1999"),
+        ("rollback_to_watermark('t', 'x')", SqlError, "watermark is a number"),
+        ("fast_forward('t', 'b')", SqlError, "no branches yet. A tag keeps"),
+        ("migrate_table('hive', 'd.t')", SqlError, "CREATE TABLE t AS SELECT . FROM parquet"),
         ("rename_tag('t', 'a')", SqlError, "needs target_tag"),
         ("reset_consumer('t', 'a/b', 1)", UserError, "name of a consumer"),
         ("clear_consumers('t', '(')", SqlError, "not a regular expression"),

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
+from unittest import mock
 
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.repository import ROOT
 from support.tables import DELETE, arrow_rows, by_key, compact, new_job, rows, write
 from tablestore_engine.catalog import Catalog
@@ -223,16 +224,11 @@ def _processes():
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     # Before Python 3.13 the server does not look where this process looks.
-    kept = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests"), *([kept] if kept else [])])
-    try:
+    folders = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, folders))):
         first = context.Process(target=os.getpid)
         first.start()
         first.join()
-    finally:
-        os.environ.pop("PYTHONPATH")
-        if kept:
-            os.environ["PYTHONPATH"] = kept
     return context
 
 

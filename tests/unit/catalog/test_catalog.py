@@ -123,6 +123,18 @@ def test_a_missing_name_is_reported_with_similar_ones(catalog):
         catalog.load_table("nope", "orders")
 
 
+def test_a_missing_name_is_reported_with_the_schemas_that_have_it(catalog):
+    for n in range(7):
+        catalog.create_database(f"s{n}")
+        catalog.create_table(f"s{n}", "orders", SCHEMA)
+        hint = ", ".join(f"'s{one}.Orders'" for one in range(min(n + 1, 5)))
+        with pytest.raises(TableNotFound) as caught:
+            catalog.load_table("default", "Orders")
+        assert (caught.value.hint or "").endswith(f": {hint}{', …' if n >= 5 else ''}.")
+    with pytest.raises(TableNotFound, match=r"'default.none' does not exist\.$"):
+        catalog.load_table("default", "none")
+
+
 def test_a_directory_of_somebody_else(catalog):
     directory = catalog.paths.table_dir("default", "theirs")
     os.makedirs(directory)

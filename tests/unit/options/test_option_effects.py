@@ -310,12 +310,12 @@ def test_runs_are_merged_as_the_option_says(tmp_path, options, merged):
     write(table, rows(range(20_000)))
     write(table, rows(range(3)))
     write(table, rows(range(500)))
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
     assert [len(task.files) for task in tasks] == [merged]
 
 
 @pytest.mark.parametrize("explicit", ["false", "true"])
 def test_a_write_narrows_a_type_only_if_allowed(tmp_path, explicit):
     table = make_table(tmp_path, {"id": "INT", "v": "BIGINT"}, options={"write.merge-schema.explicit-cast": explicit})
-    changed = merged(table, [("v", parse_type("INT"), None)])
+    changed = merged(table, [("v", parse_type("INT"), None)], None)
     assert changed.schema.field("v").type == parse_type("INT" if explicit == "true" else "BIGINT")

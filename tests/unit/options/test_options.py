@@ -25,7 +25,7 @@ from tablestore_engine.options import (
     spellings,
     validate,
 )
-from tablestore_engine.options.option import Derived
+from tablestore_engine.options.option import Derived, Effect
 
 MB = 1 << 20
 
@@ -244,6 +244,13 @@ def test_unsupported_options_that_change_answers_are_refused(mapping):
     message = refused(mapping, keyed=True)
     assert f"'{key}'" in message
     assert "not supported" in message
+
+
+def test_the_refusal_of_an_option_of_another_engine_has_its_reason():
+    others = [one for one in OPTIONS if not one.supported and one.effect is not Effect.NONE]
+    assert [one.key for one in others if not one.ignored] == []
+    said = refused({"record-level.expire-time": "1 d"})
+    assert "not supported by this engine: if it were ignored, expired rows would be in the answers." in said
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,26 @@ def test_paths_named_in_the_architecture_exist():
         assert os.path.exists(os.path.join(ROOT, inside)), path
 
 
+def _words(text):
+    """The words of prose and of names in code, without the endings of plurals."""
+    return re.findall(r"([a-z]+?)s?(?![a-z])", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
+
+
+def test_terms_of_the_glossary_are_used():
+    """In the code or in another page, as they are or as a name."""
+    used = " ".join(
+        word
+        for folder, ending in (("tablestore_engine", "*.py"), ("dbt", "*.py"), ("docs", "*.md"))
+        for file in sorted((ROOT / folder).rglob(ending))
+        if file.name != "glossary.md"
+        for word in _words(file.read_text(encoding="utf-8"))
+    )
+    rows = re.findall(r"^\| ([^|]+) \| [^-]", text_of("docs/glossary.md"), re.MULTILINE)
+    terms = [term for row in rows if row != "term" for term in row.split(", ")]
+    assert len(terms) > 90
+    assert [term for term in terms if f" {' '.join(_words(term))} " not in used] == []
+
+
 def test_benchmarks_above_their_bar_are_marked():
     measured = re.findall(r"\| ([0-9.]+) \| ≤ ([0-9.]+)(.*) \|$", text_of("docs/benchmarks.md"), re.MULTILINE)
     assert len(measured) > 20

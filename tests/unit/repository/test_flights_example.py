@@ -128,3 +128,21 @@ def _table(year, columns, rows):
     schema = pa.schema([year.schema.field(name) for name in columns])
     values = zip(*rows, strict=True)
     return pa.table([pa.array(one, field.type) for one, field in zip(values, schema, strict=True)], schema=schema)
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_the_chart_fits_its_screen(deliveries, width):
+    """One line for each delivery, in which the bars begin below each other."""
+    import io
+
+    from rich.console import Console
+    from screen import Played, Screen
+
+    screen, titles = Screen(), [one.title for one in deliveries.plan()]
+    screen.console = Console(file=io.StringIO(), width=width)
+    history = [Played(title, {}, 9_999 * n, 30_000 * n, 1, 50, 50 / n) for n, title in enumerate(titles, 1)]
+    screen.chart(history)
+    lines = [line for line in screen.console.file.getvalue().splitlines() if line.startswith(tuple(titles))]
+    assert len(lines) == len(titles)
+    assert all(line.index("█") == lines[0].index("█") for line in lines)
+    assert max(map(len, lines)) <= width

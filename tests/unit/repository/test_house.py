@@ -119,8 +119,15 @@ def _shape(function):
     return re.sub(r"'(\w+)'", numbered, text), shared
 
 
+def _is_fixture(function):
+    """Whether it is a fixture that makes the same in every file: it names no constant of its own module."""
+    names = [one.id for one in ast.walk(function) if isinstance(one, ast.Name)]
+    return any("fixture" in ast.unparse(one) for one in function.decorator_list) and not any(map(str.isupper, names))
+
+
 def test_helpers_of_several_tests_are_written_once():
-    """Helpers, fixtures and scenarios of several files are in tests/support, or in the conftest of a folder."""
+    """Helpers, fixtures (of one line, too) and scenarios of several files are in tests/support, or in the conftest of a
+    folder."""
     files = defaultdict(set)
     for file in sorted((ROOT / "tests").rglob("*.py")):
         for node in ast.walk(_tree(file)):
@@ -128,6 +135,8 @@ def test_helpers_of_several_tests_are_written_once():
                 shape, shared = _shape(node)
                 if shared:
                     files[shape].add(f"{_name(file)}: {node.name}")
+                elif _is_fixture(node):  # the names of its arguments are those of other fixtures
+                    files[" ".join(map(ast.unparse, (node.args, *node.body)))].add(f"{_name(file)}: {node.name}")
     found = [" = ".join(sorted(one)) for one in files.values() if len({name.split(":")[0] for name in one}) > 1]
     assert not found, f"move to tests/support: {'; '.join(found)}"
 

@@ -22,6 +22,8 @@ def test_names_of_the_format():
     assert TABLE.bucket_dir("", 0) == "/w/d.db/t/bucket-0"
     assert TABLE.bucket_dir("", -2) == "/w/d.db/t/bucket-postpone"
     assert TABLE.new_data_file_name("u", 1) == "data-u-1.parquet"
+    assert TABLE.new_file_index_name("data-u-1.orc") == "data-u-1.orc.index"
+    assert TABLE.new_file_index_name("data-u-1.orc", "w-0") == "data-u-1.orc.w-0.index"
     assert TABLE.side_file("x") == "/w/d.db/t/tablestore/x"
 
 

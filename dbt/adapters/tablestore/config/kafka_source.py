@@ -19,7 +19,7 @@ from tablestore_engine.errors import TableStoreError, nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tablestore_engine.operation.ingest.source import KafkaSource
+    from tablestore_engine.operation.kafka_source.source import KafkaSource
     from tablestore_engine.schema.types.types import DataField
 
 META = "kafka"
@@ -56,7 +56,7 @@ class KafkaTopic:
     @property
     def source(self) -> KafkaSource:
         """The topic for the engine."""
-        from tablestore_engine.operation.ingest.source import KafkaSource
+        from tablestore_engine.operation.kafka_source.source import KafkaSource
 
         return KafkaSource(self.topic, self.servers, self.format, dict(self.client))
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tablestore_engine.catalog import Catalog
-    from tablestore_engine.operation.ingest.dead_letters import Letter
-    from tablestore_engine.operation.ingest.take_batch import TopicNow
+    from tablestore_engine.operation.kafka_source.dead_letters import Letter
+    from tablestore_engine.operation.kafka_source.take_batch import TopicNow
 
 _numbers = itertools.count(1)
 
@@ -57,15 +57,15 @@ class ModelTopics:
         positions: those of the model's table; None when it is built anew. Raises DbtRuntimeError when its rows come
             from elsewhere.
         """
-        from tablestore_engine.operation.ingest.dead_letters import refuse_letters
-        from tablestore_engine.operation.ingest.source import (
+        from tablestore_engine.operation.kafka_source.dead_letters import refuse_letters
+        from tablestore_engine.operation.kafka_source.source import (
             consumed,
             first_to_take,
             offsets_of,
             refuse_lost,
             why_another_topic,
         )
-        from tablestore_engine.operation.ingest.take_batch import take_batch, up_to, wanted_rows
+        from tablestore_engine.operation.kafka_source.take_batch import take_batch, up_to, wanted_rows
 
         now, before = self._now(model, topic), None
         if positions is not None:
@@ -94,7 +94,7 @@ class ModelTopics:
 
     def lost(self, model: str, topics: Sequence[KafkaTopic], positions: Mapping[str, Position]) -> str:
         """Why the messages that a model reads cannot be continued; empty when they can."""
-        from tablestore_engine.operation.ingest.source import offsets_of, why_another_topic, why_messages_lost
+        from tablestore_engine.operation.kafka_source.source import offsets_of, why_another_topic, why_messages_lost
 
         for topic in topics:
             now = self._now(model, topic)
@@ -114,7 +114,7 @@ class ModelTopics:
     def bury(self, model: str, schema: str) -> None:
         """Store the messages that could not be read. Before the model's commit: written twice, they replace
         themselves."""
-        from tablestore_engine.operation.ingest.dead_letters import dead_letter_schema, write_dead_letters
+        from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema, write_dead_letters
 
         run = self._runs.get(model)
         for topic, letters in run.letters.items() if run else ():
@@ -132,8 +132,8 @@ class ModelTopics:
 
     def lags(self, topics: Sequence[KafkaTopic], positions: Mapping[str, Position]) -> list[str]:
         """How many messages a model is behind each of its topics."""
-        from tablestore_engine.operation.ingest.source import offsets_of
-        from tablestore_engine.operation.ingest.take_batch import topic_now
+        from tablestore_engine.operation.kafka_source.source import offsets_of
+        from tablestore_engine.operation.kafka_source.take_batch import topic_now
 
         found = []
         for topic in topics:
@@ -146,7 +146,7 @@ class ModelTopics:
         return found
 
     def _now(self, model: str, topic: KafkaTopic) -> TopicNow:
-        from tablestore_engine.operation.ingest.take_batch import topic_now
+        from tablestore_engine.operation.kafka_source.take_batch import topic_now
 
         run = self._run(model)
         if topic not in run.topics:

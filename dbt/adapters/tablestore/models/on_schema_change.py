@@ -94,6 +94,20 @@ class SchemaChange:
             parts.append(f"changed types {', '.join(changes)}")
         return "; ".join(parts)
 
+    def misfit(self, table: str) -> str:
+        """The message for a query that does not fit its table, and what to do."""
+        old, new = (tuple(one.name for one in some) for some in (self.removed, self.added))
+        says = [f"The query of this incremental model no longer fits its table {table}: {self.text}."]
+        if old and new:
+            example = f"{{name: {new[0]}, config: {{meta: {{renamed_from: {old[0]}}}}}}}"
+            says.append(f"A renamed column keeps its data if the model's YAML says so under `columns`: {example}.")
+        says.append(
+            f"Else set on_schema_change to {APPEND} or {SYNC}, or run once with --full-refresh."
+            if len(says) > 1
+            else f"Set on_schema_change to {APPEND} or {SYNC}, or run once with --full-refresh."
+        )
+        return " ".join(says)
+
     def done(self, mode: str) -> str:
         """The changes that a mode makes, for the console: `renamed a to b, added c, dropped d, e is bigint`."""
         parts = [f"renamed {one.text}" for one in self.renamed]

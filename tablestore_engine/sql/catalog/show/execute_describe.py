@@ -11,6 +11,8 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.metadata.analyze_statistics import value_shown
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.catalog.partition_spec import one_partition
 from tablestore_engine.sql.catalog.show.describe_json import describe_json
@@ -54,6 +56,8 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     if statement.extended:
         if details:
             rows += _section("Detailed Partition Information", details)
+        checks = [(one.name, f"CHECK ({one.sql})") for one in check_constraints(table.schema.options)]
+        rows += _section("Constraints", checks) if checks else []
         rows += _section("Detailed Table Information", _table_details(table))
     return answer("DESCRIBE", _COLUMNS, rows)
 
@@ -87,10 +91,12 @@ def _section(title: str, details: Iterable[tuple[str, str]]) -> list[Row]:
 
 def _column(statement: Describe, column: str, context: CatalogContext) -> StatementResult:
     columns = columns_of(context.catalog, *context.identifier(statement.table), context.kind(statement.table))
-    found = next((one for one in columns if one.name.lower() == column.lower()), None)
-    if found is None:
-        hint = did_you_mean(column, [one.name for one in columns])
+    names = Names(one.name for one in columns)
+    at = names.position(column)
+    if at is None:
+        hint = did_you_mean(column, [*names])
         raise ColumnNotFound(f"{statement.table} has no column '{column}'.", hint=hint)
+    found = columns[at]
     rows = [
         ("col_name", found.name),
         ("data_type", found.type_text),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
+from tablestore_engine.schema.table.check_constraints import check_constraints, without_checks
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
     all_columns,
@@ -40,12 +41,13 @@ def create_table_text(database: str, name: str, schema: TableSchema) -> str:
         elements.append(f"WATERMARK FOR {quoted_name(watermark.column)} AS {watermark.sql}")
     if schema.primary_keys:
         elements.append(f"PRIMARY KEY ({_names(schema.primary_keys)}) NOT ENFORCED")
+    elements += [f"CONSTRAINT {quoted_name(one.name)} CHECK ({one.sql})" for one in check_constraints(schema.options)]
     lines = [
         f"CREATE TABLE {quoted_name(database)}.{quoted_name(name)} (",
         ",\n".join(f"  {one}" for one in elements),
     ]
     clauses = [f"PARTITIONED BY ({_names(schema.partition_keys)})"] if schema.partition_keys else []
-    clauses += _common(schema.comment, other_options(schema.options))
+    clauses += _common(schema.comment, without_checks(other_options(schema.options)))
     return "\n".join(lines) + ")" + "".join(f"\n{one}" for one in clauses)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import ChangesNotFound, OptionError, SqlError, UserError
+from tablestore_engine.spark.changelog import change_frame
 
 pytestmark = pytest.mark.spark
 
@@ -83,6 +84,17 @@ def test_changes_of_an_append_table(store):
     store.execute("ALTER TABLE a ADD COLUMNS (n INT)")
     store.execute("INSERT INTO a VALUES (7, 'z', 1)")
     assert changes(store, "'a', 3", "_row_kind, id, n") == [("+I", 5, None), ("+I", 7, 1), *[("-D", 1, None)] * 2]
+
+
+def test_changes_of_rows_that_are_marked_as_deleted(store, monkeypatch):
+    store.execute("CREATE TABLE a (id INT, d CHAR(2), x ARRAY<INT>) WITH ('deletion-vectors.enabled' = 'true')")
+    store.execute("INSERT INTO a SELECT id % 4, 'x', array(id % 4) FROM range(8)")
+    store.execute("DELETE FROM a WHERE id = 1")
+    store.execute("UPDATE a SET id = 5 WHERE id = 2")
+    expected = [("+I", 5, "x ", "[2]")] * 2 + [("-D", 2, "x ", "[2]")] * 2
+    for most in (100, 3):  # the last one is too few to look the rows up
+        monkeypatch.setattr(change_frame, "MOST_KEYS", most)
+        assert changes(store, "'a', 2", "_row_kind, id, d, string(x)") == expected
 
 
 def test_impossible_ranges_are_refused(keyed):

@@ -105,7 +105,7 @@ def test_from_fixed_to_dynamic_and_back(store):
     store.execute("INSERT INTO t SELECT cast(id AS INT), 1 FROM range(50)")
     store.execute("CALL sys.rescale(table => 't', bucket_num => -1)")
     table = store.table("t")
-    assert table.schema.has_bucket_index
+    assert table.schema.has_hash_index
     assert numbers(table) == [-1]
     store.execute("INSERT INTO t SELECT cast(id AS INT), 2 FROM range(40, 60)")
     assert len(rows(store)) == 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.deletion_vectors import delete_positions, with_options
 from support.spark_rows import ids_of
 from support.tables import make_table, rows, write

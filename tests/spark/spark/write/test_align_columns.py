@@ -36,8 +36,8 @@ def test_by_name_without_regard_to_case(spark):
 
 
 def test_column_list_and_static_values(spark):
-    assert first(align(spark.sql("SELECT 5"), SCHEMA, ["ID"], {"p": "'s'"})) == ("5", "None", "s")
-    assert first(align(spark.sql("SELECT 5, 6"), SCHEMA, static={"p": "'s'"})) == ("5", "6.00", "s")
+    assert first(align(spark.sql("SELECT 5"), SCHEMA, ["ID"], {"P": "'s'"})) == ("5", "None", "s")
+    assert first(align(spark.sql("SELECT 5, 6"), SCHEMA, static={"P": "'s'"})) == ("5", "6.00", "s")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_column_list_and_static_values(spark):
         ("SELECT 1, 2", {"columns": ["id", "ID"]}, "twice"),
         ("SELECT 1 AS nope", {"by_name": True}, "nope"),
         ("SELECT 1 AS id, 2 AS ID", {"by_name": True}, "twice"),
-        ("SELECT 1 AS p", {"by_name": True, "static": {"p": "'s'"}}, "twice"),
-        ("SELECT 1", {"columns": ["p"], "static": {"p": "'s'"}}, "twice"),
+        ("SELECT 1 AS p", {"by_name": True, "static": {"P": "'s'"}}, "twice"),
+        ("SELECT 1", {"columns": ["p"], "static": {"P": "'s'"}}, "twice"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(spark, query, arguments, words):

@@ -10,8 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
 from tablestore_engine.operation.commit.consumed_positions import Position
-from tablestore_engine.operation.ingest import take_batch
-from tablestore_engine.operation.ingest.take_batch import TakenBatch, TopicNow
+from tablestore_engine.operation.kafka_source import take_batch
+from tablestore_engine.operation.kafka_source.take_batch import TakenBatch, TopicNow
 
 TOPIC = KafkaTopic("shop.orders", "localhost:9092", "orders", (("id", "int"), ("of", "string")), key=("id",))
 NAME = "kafka:orders@C1"

@@ -9,7 +9,7 @@ from dbt.adapters.tablestore.relation.cache_and_catalog import describe
 from dbt.adapters.tablestore.relation.lag import lags_of, shown, source_name, why_lost
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position
-from tablestore_engine.operation.ingest.source import KafkaSource, consumed
+from tablestore_engine.operation.kafka_source.source import KafkaSource, consumed
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 

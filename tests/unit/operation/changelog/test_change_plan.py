@@ -112,10 +112,10 @@ def test_bounds(tmp_path):
 
 def test_the_part_of_a_predicate_about_some_columns_is_found():
     key, other = Compare("ID", "=", 1), Compare("v", ">", 2)
-    assert only_on(And((key, other)), {"id"}) == key
-    assert only_on(Or((key, other)), {"id"}) is None
-    assert only_on(Or((key, And((key, other)))), {"id"}) == key
-    assert only_on(None, {"id"}) is None
+    assert only_on(And((key, other)), {"id"}, str.lower) == key
+    assert only_on(Or((key, other)), {"id"}, str.lower) is None
+    assert only_on(Or((key, And((key, other)))), {"id"}, str.lower) == key
+    assert only_on(None, {"id"}, str.lower) is None
 
 
 def test_equal_values_have_not_changed():

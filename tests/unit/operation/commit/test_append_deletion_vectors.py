@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.tables import compact, make_table, new_job, read, reload, rows, write
 
 from tablestore_engine.errors import ConflictError, OptionError, RowKindError, StorageError
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
+from tablestore_engine.operation.changelog.arrow_changes import marked_rows
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_changes
 from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.rollback import roll_back
-from tablestore_engine.operation.read.arrow_read import read_rows
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import SetOption
@@ -156,7 +156,7 @@ def test_a_compaction_and_a_delete_of_one_file_conflict(catalog):
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
     delete(table, [1])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     delete(table, [12])
     with pytest.raises(ConflictError, match="meanwhile"):
         run_and_commit(table.state, tasks, execute_here)
@@ -173,7 +173,7 @@ def test_a_compaction_of_other_buckets_is_committed(catalog):
     for start in (0, 10):
         write(table, [one for p in range(3) for i in range(10) for one in rows([p * 100 + start + i], p="abc"[p])])
     delete(table, [1, 101, 201])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     delete(table, [113])
     kept = ids(table)
     assert run_and_commit(table.state, tasks, execute_here).commit_kind == "COMPACT"
@@ -193,7 +193,7 @@ def many_marked_files(catalog, count, **more):
 
 def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
     table = many_marked_files(catalog, 12)
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
     assert sorted(f.file_name for one in tasks for f in one.files) == sorted(f.file_name for f in table.scan().files)
     assert len(tasks) > 1
     assert min(sum(f.file_size for f in one.files) for one in tasks) >= 4 * 1024
@@ -211,7 +211,7 @@ def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
 def test_a_damaged_file_keeps_only_its_bucket_from_being_compacted(catalog):
     """The tasks of a bucket begin with the same vectors, so they are committed together."""
     table = many_marked_files(catalog, 12, partition_keys=["p"])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=False)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
     damaged = [one for one in tasks if one.partition_path == "p=a"][-1]
     assert len(tasks) >= 4
 
@@ -230,7 +230,7 @@ def test_a_compaction_that_began_before_the_option_was_set_conflicts(catalog):
     table = make_table(catalog, COLUMNS)
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     catalog.alter_table(*table.identifier, [SetOption("deletion-vectors.enabled", "true")])
     now = reload(table)
     delete(now, [1])
@@ -255,21 +255,27 @@ def test_a_file_with_many_deleted_rows_is_due(catalog):
     assert (vectors(table), ids(table)) == ({}, [0, 6, 7, 8, 9])
 
 
-def test_changes_read_only_files_that_differ(catalog):
+def test_changes_read_only_rows_that_differ(catalog):
     table = append_table(catalog)
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
+    delete(table, [2, 12])
     before = table.latest_snapshot()
     delete(table, [3], added=[30])
-    plan = plan_changes(table.state, ChangeRange(before, table.latest_snapshot()))
-    assert sorted(f.row_count for f in plan.added.files) == [1, 10]
-    assert [f.row_count for f in plan.removed.files] == [10]
-    found = [(sign, one["id"]) for sign, part in ((1, plan.added), (-1, plan.removed)) for one in _rows_of(table, part)]
-    assert sorted(one for sign, one in found if (-sign, one) not in found) == [3, 30]
+    after = table.latest_snapshot()
+    plan = plan_changes(table.state, ChangeRange(before, after))
+    assert [f.row_count for f in plan.added.files] == [1]
+    assert not plan.removed.files
+    assert [rows.column("id").to_pylist() for _, rows in marked_rows(table.state, plan)] == [[3]]
+    assert [(one["_row_kind"], one["id"]) for one in changes(table, before, after)] == [("-D", 3), ("+I", 30)]
+    roll_back(table.state, before)
+    again = [(one["_row_kind"], one["id"]) for one in changes(table, after, table.latest_snapshot())]
+    assert again == [("+I", 3), ("-D", 30)]
 
 
-def _rows_of(table, plan):
-    return [row for batch in read_rows(table.state, plan, ("id",)) for row in batch.to_pylist()]
+def changes(table, before, after):
+    found = table.changes(before.id, after.id).to_pylist()
+    return sorted(found, key=lambda row: row["id"])
 
 
 def test_past_snapshots_keep_their_vectors(catalog):

@@ -37,11 +37,6 @@ from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 
 
-@pytest.fixture
-def table(tmp_path):
-    return keyed_table(tmp_path)
-
-
 def added(table, *numbers):
     """ADD entries of files that hold these ids."""
     return tuple(write_table(new_job(table), arrow_rows(table.schema, [{"id": n, "v": n} for n in numbers])).entries)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from support.invariants import check_invariants
+from support.scheduled import NOW, run
 from support.tables import arrow_rows, compact, identity, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
@@ -14,11 +15,9 @@ from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule_compaction import schedule
-from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
-NOW = 1_800_000_000_000
 COLUMNS = {"id": "INT", "v": "STRING"}
 
 
@@ -26,10 +25,6 @@ def widened(table):
     """The same table with a column `n`; the given one does not know it."""
     catalog = Catalog(table.path.rsplit("/", 2)[0])
     return catalog.alter_table(*table.identifier, [AddColumn("n", parse_type("INT"))])
-
-
-def run(table):
-    return run_next(table.state, "me", lambda: NOW)
 
 
 @pytest.mark.parametrize(

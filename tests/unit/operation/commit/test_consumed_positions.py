@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.tables import PUT, arrow_rows, compact, identity, keyed_table, new_job, write
+from support.tables import PUT, arrow_rows, compact, identity, new_job, write
 
 from tablestore_engine.errors import ConflictError, ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -21,11 +21,6 @@ from tablestore_engine.operation.write.write_task import write_table
 
 ORDERS = "shop.orders"
 FIRST, NEXT = Position(3, "three"), Position(5, "five/5")
-
-
-@pytest.fixture
-def table(tmp_path):
-    return keyed_table(tmp_path)
 
 
 def commit(table, *consumed, number=1, identifier=None):

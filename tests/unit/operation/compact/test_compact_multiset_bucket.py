@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from support.files import data_files, holds_retractions, kept_paths
 from support.invariants import check_invariants
+from support.scheduled import LATER, NOW, run
 from support.tables import DELETE, arrow_rows, compact, execute_and_die, make_table, read
 
 from tablestore_engine.catalog import Catalog
@@ -14,12 +15,10 @@ from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule_compaction import schedule
-from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
-NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000
 PUT = 0
 COUNTS = {"merge-engine": "tablestore-count"}
 COLLECTS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "collect", "bucket": "1"}
@@ -50,10 +49,6 @@ def held(table, snapshot=None):
 def added_column(table, name="n", kind="INT"):
     catalog = Catalog(table.path.rsplit("/", 2)[0])
     return catalog.alter_table(*table.identifier, [AddColumn(name, parse_type(kind))])
-
-
-def run(table, now=NOW, **kwargs):
-    return run_next(table.state, "me", lambda: now, **kwargs)
 
 
 @pytest.mark.parametrize("kind", ["multiset", "collecting"])

@@ -10,7 +10,6 @@ from support.scheduled import (
     check_done,
     new_table,
     run,
-    three_runs,
 )
 from support.tables import (
     arrow_rows,
@@ -21,11 +20,6 @@ from support.tables import (
 )
 
 from tablestore_engine.operation.compact.schedule_compaction import enough_commits, schedule, schedule_after_commit
-
-
-@pytest.fixture
-def table(tmp_path):
-    return three_runs(tmp_path)
 
 
 def test_a_plan_names_files_and_changes_nothing(table):

@@ -17,7 +17,6 @@ from support.scheduled import (
     made_by_plans,
     new_table,
     run,
-    three_runs,
 )
 from support.tables import (
     DELETE,
@@ -35,11 +34,6 @@ from support.tables import (
 from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-
-
-@pytest.fixture
-def table(tmp_path):
-    return three_runs(tmp_path)
 
 
 def test_a_plan_is_committed_as_a_whole(table):

@@ -15,7 +15,6 @@ from support.scheduled import (
     check_done,
     made_by_plans,
     run,
-    three_runs,
 )
 from support.tables import (
     plan_states,
@@ -30,11 +29,6 @@ from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import beating, execute_here
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
-
-
-@pytest.fixture
-def table(tmp_path):
-    return three_runs(tmp_path)
 
 
 class Died(BaseException):

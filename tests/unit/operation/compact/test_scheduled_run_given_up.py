@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
+from support.scheduled import NOW, run
 from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
@@ -16,11 +17,10 @@ from tablestore_engine.operation.compact.scheduled_run import (
     PlanResult,
     execute_here,
     run_each,
-    run_next,
 )
 from tablestore_engine.storage.file_io import LocalFileIO
 
-NOW, LEASE = 1_800_000_000_000, 600_000
+LEASE = 600_000
 
 
 @pytest.fixture
@@ -30,10 +30,6 @@ def table(tmp_path):
     for _ in range(3):
         write(made, [{"p": p, "id": n} for p in "ab" for n in range(3)])
     return made
-
-
-def run(table, execute=execute_here, now=NOW):
-    return run_next(table.state, "me", lambda: now, execute)
 
 
 def failing(error):
@@ -61,7 +57,7 @@ def test_three_failures_of_one_kind(table):
     for error in (StorageError("/d", "full"), *busy, StorageError("/d", "full"), StorageError("/d", "still full")):
         assert load(table).state is PlanState.REQUESTED
         with pytest.raises(type(error)):
-            run(table, failing(error))
+            run(table, execute=failing(error))
     found = load(table)
     assert found.state is PlanState.CANCELLED
     assert found.outcome.message == "Given up after 7 attempts. Storage failure at /d: still full."
@@ -111,7 +107,7 @@ def test_a_plan_is_given_up_before_its_last_attempt_is_over(table):
     instant = schedule(table.state, "full", NOW).instant
     for _ in range(2):
         with pytest.raises(StorageError):
-            run(table, failing(StorageError("/d", "full")))
+            run(table, execute=failing(StorageError("/d", "full")))
     made = []
 
     class Watching(LocalFileIO):
@@ -121,6 +117,6 @@ def test_a_plan_is_given_up_before_its_last_attempt_is_over(table):
 
     warehouse = table.path.removesuffix("/default.db/t")
     with pytest.raises(StorageError):
-        run(Catalog(warehouse, Watching()).load_table("default", "t"), failing(StorageError("/d", "full")))
+        run(Catalog(warehouse, Watching()).load_table("default", "t"), execute=failing(StorageError("/d", "full")))
     notes = [name for name in made if name.startswith(instant)]
     assert notes == [f"{instant}.inflight.3", f"{instant}.cancelled", f"{instant}.rolledback.3"]

@@ -10,19 +10,19 @@ from dataclasses import replace
 import pytest
 from support.files import data_files, kept_paths
 from support.invariants import check_invariants
+from support.scheduled import LATER, NOW, run
 from support.tables import DELETE, PUT, arrow_rows, identity, make_table, plan_states, read, reload, schema_of, write
 
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule_compaction import schedule, tasks_of
-from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
+from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN
 
-NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000
 COMPLETED, CANCELLED, INFLIGHT = PlanState.COMPLETED, PlanState.CANCELLED, PlanState.INFLIGHT
 LIST = {"type": "ARRAY", "element": "INT"}
 KINDS = {
@@ -66,10 +66,6 @@ def add(table, rows, kinds=None):
 
 def held(table, snapshot=None):
     return Counter(str(sorted(row.items())) for row in read(table, snapshot=snapshot))
-
-
-def run(table, now=NOW):
-    return run_next(table.state, "me", lambda: now)
 
 
 def die(table, plan):

@@ -11,12 +11,12 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows, by_key, identity, make_table, new_job, rows, write
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.history.rollback import restored_schema
 from tablestore_engine.operation.write.write_task import write_table
-from tablestore_engine.operation.write_job.bucket_index_change import index_change
+from tablestore_engine.operation.write_job.hash_index_change import index_change
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
 
 

@@ -14,7 +14,7 @@ KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 
 
 def test_a_reader_begins_where_the_table_says(tmp_path, topic, monkeypatch):
-    monkeypatch.setattr(read_log, "end_offsets", lambda log, *, committed: [9])
+    monkeypatch.setattr(read_log, "last_stable_offsets", lambda log: [9])
     monkeypatch.setattr(read_log, "offsets_at", lambda log, millis: [millis // 1000])
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))

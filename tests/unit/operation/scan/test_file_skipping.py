@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.tables import make_table, write
 
 from tablestore_engine.operation.scan.file_skipping import certain_rows

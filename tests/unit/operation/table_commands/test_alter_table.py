@@ -9,6 +9,7 @@ from support.tables import compact, make_table, read, reload, write
 
 from tablestore_engine.errors import ConflictError, SchemaError
 from tablestore_engine.schema.table.schema_changes import (
+    AddCheckConstraint,
     AddColumn,
     DropColumn,
     RenameColumn,
@@ -165,3 +166,18 @@ def test_nothing_to_change_writes_nothing(tmp_path):
     table = make_table(tmp_path, COLUMNS).alter(SetComment("c"))
     assert table.alter(DropColumn("nope", if_exists=True), SetComment("c")).schema.id == table.schema.id == 1
     assert reload(table).schemas.list_ids() == [0, 1]
+
+
+def test_a_constraint_holds_from_the_rows_on_that_were_checked(tmp_path):
+    table = make_table(tmp_path, COLUMNS)
+    write(table, [{"id": 1, "v": 1}])
+    old = reload(table)
+    write(table, [{"id": 2, "v": -1}])
+    with pytest.raises(ConflictError, match="while its rows were checked"):
+        table.alter(AddCheckConstraint("positive", "v > 0", 1))
+    checked = table.alter(AddCheckConstraint("small", "v < 9", 2))
+    assert checked.schema.options["constraint.check.small"] == "v < 9"
+    with pytest.raises(ConflictError):
+        write(old, [{"id": 3, "v": 10}])
+    with pytest.raises(SchemaError, match=r"constraint small \(v < 9\), which only Spark"):
+        reload(table).write(reload(table).to_arrow())

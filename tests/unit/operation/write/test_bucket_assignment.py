@@ -13,8 +13,8 @@ from support.tables import arrow_rows, by_key, identity, make_table, new_job, re
 
 from tablestore_engine.errors import ConflictError, PrimaryKeyError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.write.write_task import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.table.schema_changes import SetOption
 

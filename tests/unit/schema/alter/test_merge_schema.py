@@ -21,10 +21,11 @@ def kind(text):
     ("incoming", "explicit", "changes"),
     [
         ([("ID", "int"), ("v", "int")], False, []),
-        ([("new", "bigint")], False, [AddColumn(("new",), kind("bigint"), None)]),
+        ([("new", "bigint")], False, [AddColumn(("new",), kind("bigint"), None, by_case=True)]),
         ([("v", "bigint")], False, [RetypeColumn(("v",), kind("bigint"))]),
         ([("v", "tinyint"), ("t", "int"), ("id", "bigint")], False, []),
         ([("v", "string")], False, []),
+        ([("v", "int"), ("V", "int")], False, [AddColumn(("V",), kind("int"), None, by_case=True)]),
         ([("v", "string")], True, [RetypeColumn(("v",), kind("string"))]),
     ],
 )
@@ -38,12 +39,12 @@ def test_fields_of_structs():
     given = kind("struct<a: bigint, c: string, l: array<struct<b: int, d: int>>>")
     assert merging_changes(schema, [("s", given, None)]) == [
         RetypeColumn(("s", "a"), kind("bigint")),
-        AddColumn(("s", "c"), kind("string"), None),
-        AddColumn(("s", "l", "element", "d"), kind("int"), None),
+        AddColumn(("s", "c"), kind("string"), None, by_case=True),
+        AddColumn(("s", "l", "element", "d"), kind("int"), None, by_case=True),
     ]
     assert merging_changes(schema, [("s", kind("struct<col1: int, col2: array<struct<b: int>>>"), None)]) == []
 
 
 def test_columns_that_repeat():
     with pytest.raises(SchemaError, match="two columns named 'B'"):
-        merging_changes(SCHEMA, [("b", kind("int"), None), ("B", kind("int"), None)])
+        merging_changes(SCHEMA, [("B", kind("int"), None), ("B", kind("int"), None)])

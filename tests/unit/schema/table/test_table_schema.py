@@ -58,7 +58,7 @@ def test_date_partitions_get_readable_names():
     ("columns", "keys", "partitions", "options", "says"),
     [
         ([], [], [], {}, "at least one column"),
-        ([("a", INT, None), ("A", INT, None)], [], [], {}, "Two columns"),
+        ([("a", INT, None), ("a", INT, None)], [], [], {}, "Two columns"),
         ([("_KEY_a", INT, None)], [], [], {}, "reserved"),
         ([(" ", INT, None)], [], [], {}, "needs a name"),
         (COLUMNS, ["nope"], [], {}, "'nope', which is not a column"),

@@ -11,6 +11,7 @@ from support.tables import by_key, keyed_table, make_table, no_spark, read, writ
 
 from tablestore_engine.errors import ConflictError, CorruptDataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.compact.compact_plan import Extent
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.table_commands.after_commit import follow
@@ -107,11 +108,11 @@ def test_of_a_failed_compaction_no_file_is_left_and_other_buckets_are_compacted(
 
 def test_minor_compaction_merges_what_is_due(tmp_path):
     table = table_of(tmp_path)
-    assert compact_table(no_spark, table, full=False) is None
+    assert compact_table(no_spark, table, extent=Extent.DUE) is None
     for v in range(3):
         write(table, [{"id": 1, "v": v}])
-    assert compact_table(no_spark, table, full=False, skip=written_buckets(table)) is None
-    assert compact_table(no_spark, table, full=False).commit_kind == "COMPACT"
+    assert compact_table(no_spark, table, extent=Extent.DUE, skip=written_buckets(table)) is None
+    assert compact_table(no_spark, table, extent=Extent.DUE).commit_kind == "COMPACT"
 
 
 # -- what is due, for a whole table ----------------------------------------------------------------------
@@ -145,7 +146,7 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
         f"plan {plan.instant} was cancelled: {missing}",
         "compacted as snapshot 8",
     ]
-    assert compact_due(no_spark, table, full=True) == []
+    assert compact_due(no_spark, table, Extent.FULL) == []
     assert {row["v"] for row in by_key(table).values()} == {5}
 
 
@@ -156,7 +157,7 @@ def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
 
     def look(tasks):
         seen.append(compact_after_write(table, written_buckets(table)))
-        seen.append(compact_due(no_spark, table, full=True))
+        seen.append(compact_due(no_spark, table, Extent.FULL))
         return execute_here(tasks)
 
     now = int(time.time() * 1000)
@@ -231,7 +232,7 @@ def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path, monkeypatch):
     table = overflowing_table(tmp_path, monkeypatch)
     bad = planned(table, 1)
     with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Also done: compacted as snapshot 4\."):
-        compact_due(no_spark, table, full=True)
+        compact_due(no_spark, table, Extent.FULL)
     assert {len(one) for one in levels(table).values()} == {1}
     (done,) = compact_due(no_spark, table)
     assert done.startswith(f"plan {bad.instant} was cancelled: File ")
@@ -245,7 +246,7 @@ def test_a_bucket_that_cannot_be_merged_at_all_leaves_the_others(tmp_path, monke
     with open(broken, "r+b") as file:
         file.truncate(60)
     with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Not all buckets were compacted: "):
-        compact_due(no_spark, table, full=True)
+        compact_due(no_spark, table, Extent.FULL)
     assert [len(levels(table)[p]) for p in (1, 2, 3)] == [3, 1, 1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from support.append_deletes import prepared_delete
+from support.append_deletion_vectors import prepared_delete
 from support.files import data_files
 from support.tables import arrow_rows, make_table, write
 

@@ -21,6 +21,10 @@ from tablestore_engine.spark.errors.error_hints import DIALECT, error_hint
             "[UNRESOLVED_ROUTINE] Cannot resolve routine `getdate` on search path [`system`]",
             "Write current_timestamp().",
         ),
+        (
+            "[WRONG_NUM_ARGS.WITHOUT_SUGGESTION] The `to_varchar` requires 2 parameters but the actual number is 1.",
+            "Write CAST(value AS STRING), or to_char(value, format).",
+        ),
         ("[UNRESOLVED_ROUTINE] Cannot resolve routine `nonsense` on search path [`system`]", None),
         ("[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.", None),
         ("job failed", None),
@@ -42,3 +46,11 @@ def test_by_the_message(message, hint):
 def test_by_words_that_never_parse(statement, part):
     assert part in error_hint("[PARSE_SYNTAX_ERROR] Syntax error at or near '('.", statement)
     assert error_hint("[DIVIDE_BY_ZERO] Division by zero.", statement) is None
+
+
+def test_a_unit_of_time_that_is_read_as_a_column():
+    message = (
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `month` cannot be"
+    )
+    assert "date_trunc('MONTH', time)" in error_hint(message, "select date_trunc(d, month) from t")
+    assert error_hint(message, "select month from t") is None

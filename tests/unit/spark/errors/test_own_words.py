@@ -61,6 +61,13 @@ def test_frames_of_the_engine_and_of_java_are_not_shown_and_others_are():
     assert own_words(found + "/home/me/job.py:3").endswith("job.py:3")
 
 
+def test_an_excerpt_that_cuts_a_name_of_the_engine_is_not_shown():
+    for cut in ("SELECT t.id, CAST('x' AS int) AS v, t.__...", "...lestore_target#20 AS t WHERE id = 'x'"):
+        assert own_words(f"[CAST_INVALID_INPUT] No number.\n== SQL (line 1, position 15) ==\n{cut}\n     ^^^") == (
+            "[CAST_INVALID_INPUT] No number."
+        )
+
+
 def test_a_position_is_shown_with_its_line():
     assert excerpt("select a,\n  b\nfrom t", 12) == "== SQL (line 2, column 3) ==\n  b\n  ^"
     assert excerpt("select", 6) == "== SQL (line 1, column 7) ==\nselect\n      ^"

@@ -96,11 +96,22 @@ def test_columns_properties_and_the_comment_change_in_one_schema_or_not_at_all(d
         assert door.schema("t") == schema
 
 
-@pytest.mark.parametrize("change", ["add constraint c check (a > 0)", "drop constraint if exists c"])
-def test_constraints_are_refused_with_the_way_out(door, change):
-    door.run("create table t (a int)")
-    with pytest.raises(SqlError, match=r"CONSTRAINT: tables keep a primary key and NOT NULL only.*raise_error"):
-        door.run(f"alter table t {change}")
+def test_constraints(door):
+    door.run("create table t (a int, `b c` int, constraint positive check (a > `b c`))")
+    for change, error in (
+        ("add constraint c unique (a)", r"CONSTRAINT: PRIMARY KEY, NOT NULL and CHECK are kept.*ADD CONSTRAINT"),
+        ("drop constraint positiv", "no CHECK constraint 'positiv'. Did you mean 'positive'"),
+        ("rename column a to b", r"read by the CHECK constraint positive \(a > `b c`\)"),
+        ("drop column `b c`", "read by the CHECK constraint positive"),
+        ("set tblproperties ('constraint.check.c' = 'true')", "not set as an option.*ADD CONSTRAINT"),
+    ):
+        with pytest.raises(UserError, match=error):
+            door.run(f"alter table t {change}")
+    assert "CONSTRAINT `positive` CHECK (a > `b c`)" in door.rows("show create table t")[0][0]
+    assert ("positive", "CHECK (a > `b c`)", "") in door.rows("describe extended t")
+    for text in ("drop constraint POSITIVE", "drop constraint if exists positive", "rename column a to b"):
+        door.run(f"alter table t {text}")
+    assert not door.schema("t").options
 
 
 def test_properties_of_a_view(door):

@@ -171,3 +171,15 @@ def test_a_statement_in_a_literal_is_that_statement() -> None:
     statement = parse("execute immediate 'insert into t ' 'values (''x'')';")
     assert isinstance(statement, InsertInto)
     assert (statement.table, statement.query_sql) == (T, "values ('x')")
+
+
+def test_settings_of_paimon_need_no_backquotes():
+    """Spark takes names with a hyphen or a star between backquotes only."""
+    for text, sql in (
+        ("SET spark.paimon.write.merge-schema = true", "SET `spark.paimon.write.merge-schema` = true"),
+        ("set spark.paimon.*.*.t.scan.snapshot-id=3", "SET `spark.paimon.*.*.t.scan.snapshot-id`=3"),
+        ("SET spark.paimon.write-only", "SET `spark.paimon.write-only`"),
+        ("RESET spark.paimon.write-only", "RESET `spark.paimon.write-only`"),
+        ("SET spark.sql.ansi.enabled = true", "SET spark.sql.ansi.enabled = true"),
+    ):
+        assert parse(text).sql == sql

@@ -24,8 +24,10 @@ from tablestore_engine.sql.statements.statement import (
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
+    AddCheck,
     AlterUnsupported,
     CommentOn,
+    DropConstraint,
     RenameTable,
     SetTableProperties,
     UnsetTableProperties,
@@ -222,7 +224,18 @@ ALTER: list[Case] = [
     ),
     ("alter table t set location 'x'", AlterUnsupported, {"table": T, "what": "SET LOCATION"}),
     (
-        "alter table t add constraint positive check (a > 0)",
+        "alter table t add constraint positive check (a > 0) enforced",
+        AddCheck,
+        {"table": T, "name": "positive", "condition_sql": "a > 0"},
+    ),
+    ("alter table t add check (a > 0)", AddCheck, {"table": T, "name": "", "condition_sql": "a > 0"}),
+    (
+        "alter table db.t drop constraint if exists `a b` cascade",
+        DropConstraint,
+        {"table": DB_T, "name": "a b", "if_exists": True},
+    ),
+    (
+        "alter table t add constraint u unique (a)",
         AlterUnsupported,
         {"table": T, "what": "ADD CONSTRAINT"},
     ),
@@ -267,7 +280,6 @@ ALTER: list[Case] = [
         {"table": T, "actions": (SetDefault(("a",), "1 + 2"),)},
     ),
     ("alter table t alter column a drop default", AlterColumns, {"table": T, "actions": (SetDefault(("a",)),)}),
-    ("alter table t drop constraint a", AlterUnsupported, {"table": T, "what": "DROP CONSTRAINT"}),
     ("alter table t rename partition x", AlterUnsupported, {"table": T, "what": "RENAME PARTITION"}),
 ]
 

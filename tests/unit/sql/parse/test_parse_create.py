@@ -95,6 +95,22 @@ TABLES: list[Case] = [
         },
     ),
     (
+        "create table t (a int constraint big check (a > 9) not null check (a < 99), check (b > a), b int)",
+        CreateTable,
+        {
+            "table": T,
+            "columns": (
+                ColumnDefinition("a", "int", nullable=False, checks=(("big", "a > 9"), ("", "a < 99"))),
+                ColumnDefinition("b", "int"),
+            ),
+            "options": {
+                "constraint.check.big": "a > 9",
+                "constraint.check.a_check": "a < 99",
+                "constraint.check.a_check2": "b > a",
+            },
+        },
+    ),
+    (
         "create or replace table t (a int)",
         CreateTable,
         {"table": T, "columns": (ColumnDefinition("a", "int"),), "existing": Existing.REPLACED},

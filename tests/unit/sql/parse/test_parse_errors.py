@@ -47,7 +47,10 @@ REFUSED = [
     ("alter table t add column s.a as b + 1", "of a struct cannot be computed", ""),
     ("alter table t replace columns (a int generated always as (1))", "REPLACE COLUMNS", "ADD COLUMN"),
     ("alter table t change column a a int generated always as (1)", "cannot have an expression", ""),
-    ("create table t (a int check (a > 1))", "CHECK constraint", "test"),
+    ("create table t (a int check (a > 1) not enforced)", "always enforced", "NOT ENFORCED out"),
+    ("create table t (a int, check (a in (select 1)))", "CHECK constraint holds a query", "one row"),
+    ("create table t (a int, constraint x check (a > 1), constraint X check (a > 2))", "Two constraints", "another"),
+    ("alter table t add column a int check (a > 1)", "column a has a CHECK", "ADD CONSTRAINT"),
     ("create table t (a int, unique (a))", "UNIQUE constraint", "test"),
     ("create table t (a int, foreign key (a) references u (a))", "FOREIGN", "test"),
     ("create table t (a int primary key, b int, primary key (b))", "second primary key", "in one"),
@@ -74,8 +77,8 @@ REFUSED = [
         "",
     ),
     (
-        "merge into t using u on a = b when not matched then insert (a, t.A) values (1, 2)",
-        "INSERT lists column 'A' twice at line 1, column 64",
+        "merge into t using u on a = b when not matched then insert (a, t.a) values (1, 2)",
+        "INSERT lists column 'a' twice at line 1, column 64",
         "",
     ),
     (
@@ -104,6 +107,9 @@ REFUSED = [
         "FROM t /*+ OPTIONS",
     ),
     ("select /*+ options('a' = 'b') */ * from t", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
+    ("create table x /*+ options('a' = 'b') */ as select 1 as a", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
+    ("truncate table t /*+ options('a' = 'b') */", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
+    ("alter table t /*+ options('a' = 'b') */ set tblproperties ('c' = 'd')", "The hint OPTIONS", "TBLPROPERTIES"),
     ("insert /*+ OPTIONS('a' = 'b') */ into t select 1", "The hint OPTIONS", "INSERT INTO t"),
     (
         "merge into t using u /*+ OPTIONS('a' = 'b') */ on c when matched then delete",

@@ -13,7 +13,15 @@ from tablestore_engine.sql.types.types import MOST_TYPE_LEVELS, parse_sql_type
 
 DEEP = 1_000
 TYPES = ("ARRAY<", "MAP<INT, ", "STRUCT<a: ")
-EXPRESSIONS = {"parentheses": ("(", "1", ")"), "calls": ("abs(", "1", ")"), "CASE": ("CASE WHEN a THEN ", "1", " END")}
+EXPRESSIONS = {
+    "parentheses": ("(", "1", ")"),
+    "calls": ("abs(", "1", ")"),
+    "CASE": ("CASE WHEN a THEN ", "1", " END"),
+    "CAST": ("CAST(", "1", " AS INT)"),
+    "NOT": ("NOT ", "a", ""),
+    "minus": ("- ", "1", ""),
+    "both": ("! ~(", "1", ")"),
+}
 DOORS = {
     "a default": "CREATE TABLE t (a INT DEFAULT {})",
     "a new default": "ALTER TABLE t ALTER COLUMN a SET DEFAULT {}",
@@ -60,6 +68,8 @@ def test_a_query_at_the_limit_is_read():
     assert isinstance(parse("SELECT " + nested(MOST_LEVELS, "(", "1", ")")), Query)
     rows = ", ".join(["(1)"] * 3 * MOST_LEVELS)
     parse(f"INSERT INTO t VALUES {rows}")
+    many = " AND ".join(["NOT a > - b - + 1 - f(-1)"] * 3 * MOST_LEVELS)
+    parse(f"SELECT {many}")
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("CAST(", " AS INT)")])

@@ -242,4 +242,4 @@ def test_rejecting_nulls() -> None:
     ],
 )
 def test_a_predicate_that_fixes_a_column_asks_for_few_rows(predicate: Predicate | None, expected: bool):
-    assert fixes_a_column(predicate, apart_from=("p",)) == expected
+    assert fixes_a_column(predicate, str.lower, apart_from=("p",)) == expected

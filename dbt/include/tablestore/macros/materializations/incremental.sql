@@ -31,7 +31,7 @@
         'incremental_predicates': config.get('predicates', none) or config.get('incremental_predicates', none),
     }) -%}
     {%- set sql_header = config.get('sql_header', none) -%}
-    {% call tablestore_build() -%}
+    {% call tablestore_build(target_relation, query) -%}
       {{ sql_header if sql_header is not none }}
       {{ build_sql }}
     {%- endcall %}
@@ -59,10 +59,7 @@
   {%- set found = none if on_schema_change == 'ignore' else adapter.get_column_schema_from_query(query) -%}
   {%- set change = adapter.tablestore_schema_change(found, adapter.get_columns_in_relation(target_relation), model) -%}
   {%- if change and on_schema_change == 'fail' -%}
-    {% do exceptions.raise_compiler_error(
-      'The query of this incremental model no longer fits its table ' ~ target_relation.render() ~ ': ' ~ change.text
-      ~ '. Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.'
-    ) %}
+    {% do exceptions.raise_compiler_error(change.misfit(target_relation.render())) %}
   {%- endif -%}
   {% do adapter.tablestore_evolve(target_relation, change, on_schema_change, model) %}
   {% do return(change.source_columns if change else change.target_columns) %}

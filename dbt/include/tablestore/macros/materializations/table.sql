@@ -30,11 +30,11 @@
 {%- endmacro %}
 
 
-{# The statement `main` of a node that writes rows. #}
-{% macro tablestore_build() -%}
+{# The statement `main` of a node that writes rows: those of `query` into an existing table, if these are given. #}
+{% macro tablestore_build(existing=none, query=none) -%}
   {%- set sql = caller() -%}
   {{ log('Writing runtime sql for node "{}"'.format(model['unique_id'])) }}
   {{ write(sql) }}
-  {%- set response = adapter.tablestore_build(sql, model) -%}
+  {%- set response = adapter.tablestore_build(sql, model, existing, query) -%}
   {{ store_result('main', response=response, agate_table=none) }}
 {%- endmacro %}

@@ -32,8 +32,8 @@ def _sync(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     `client` are settings of the Kafka client, such as 'security.protocol=SSL, ssl.ca.location=/ca.pem'. `batch` is the
     number of messages of a commit.
     """
-    from tablestore_engine.operation.ingest.source import KafkaSource
-    from tablestore_engine.operation.ingest.sync_topic import SyncRules, sync_from_kafka
+    from tablestore_engine.operation.kafka_source.source import KafkaSource
+    from tablestore_engine.operation.kafka_source.sync_topic import SyncRules, sync_from_kafka
 
     source = KafkaSource(
         str(arguments["topic"]).strip(),
@@ -63,7 +63,7 @@ def _dead_letters(name: str | None, context: RowContext) -> TableState | None:
     """The table of messages that cannot be read; made when there is none."""
     if name is None:
         return None
-    from tablestore_engine.operation.ingest.dead_letters import dead_letter_schema
+    from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema
 
     database, _, bare = name.rpartition(".")
     identifier = context.identifier(TableName(database or None, bare))

@@ -13,8 +13,8 @@ def _rewrite(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Makes the file indexes of all files anew, as the options `file-index.*` say now, and removes those that these no
     longer name. The rows are read, and not written.
 
-    `where` chooses partitions by a condition on their columns. The answer counts the partitions and files that have
-    another index now.
+    `where` chooses partitions by a condition on their columns. The answer counts the partitions and files whose
+    index was made anew, also where it is the same as before.
     """
     condition = text("where", arguments)
     chosen = where_partitions(table, condition, context) if condition else None

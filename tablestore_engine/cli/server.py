@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from tablestore_engine.cli_output import show_table, waiting
-
-
-def server_folder(warehouse: str) -> str:
-    """The folder of a warehouse as a server knows it."""
-    from tablestore_engine.storage.paths import local_folder
-
-    return os.path.realpath(local_folder(warehouse))
+from tablestore_engine.cli.output import show_table, waiting
+from tablestore_engine.cli.warehouse import server_folder, warehouse_option
 
 
 def _some_warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "-w", "--warehouse", type=click.Path(file_okay=False), help="Folder of a warehouse; by default all."
-    )(command)
-
-
-def warehouse_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--warehouse`, for a command that needs one."""
-    return click.option(
-        "-w",
-        "--warehouse",
-        envvar="TABLESTORE_WAREHOUSE",
-        required=True,
-        type=click.Path(file_okay=False),
-        help="Folder of the warehouse; by default $TABLESTORE_WAREHOUSE.",
     )(command)
 
 

@@ -10,8 +10,8 @@ from support.tables import keyed_arrow, keyed_table, reload
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
 from tablestore_engine.kafka.topic_reader import Chunk
 from tablestore_engine.operation.commit.consumed_positions import positions_of
-from tablestore_engine.operation.ingest import sync_topic
-from tablestore_engine.operation.ingest.source import (
+from tablestore_engine.operation.kafka_source import sync_topic
+from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
     check_format,
     consumed,
@@ -66,7 +66,7 @@ def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, mon
     clusters = iter(["X1", "X2", "X1"])
     monkeypatch.setattr(sync_topic, "cluster_of", lambda log: next(clusters))
     monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: "T1")
-    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [7])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     asked = []
     monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), asked.append(starts) or (7,))])
@@ -80,7 +80,7 @@ def test_a_topic_that_was_made_anew_is_refused_however_many_messages_it_has(tmp_
     ids = iter(["T1", "T1", "T2"])
     monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
     monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(ids))
-    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [7])
+    monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [7])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), (7,))])
     source = KafkaSource("orders", "b:9092")
@@ -98,7 +98,7 @@ def test_positions_with_and_without_the_id_of_the_topic_follow_each_other(tmp_pa
     known, ends = iter(ids), iter([7, 9])
     monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
     monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(known))
-    monkeypatch.setattr(sync_topic, "end_offsets", lambda log, committed: [next(ends)])
+    monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [next(ends)])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), tuple(ends))])
     for _ in ids:

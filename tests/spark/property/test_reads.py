@@ -1,8 +1,8 @@
 """What Spark reads of tables with random histories is what Arrow reads: several runs, row kinds, all types.
 
-The other tests here compare Arrow's reads with folds. Spark's take longer, so one query reads many histories: each
-partition of a table has its own, and each key where keys cross partitions. Those are written by Spark alone, hence by
-seed.
+The tests in tests/property compare Arrow's reads with folds. Spark's take longer, so one query reads many histories:
+each partition of a table has its own, and each key where keys cross partitions. Those are written by Spark alone, hence
+by seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.histories import EXAMPLES, KINDS, MANY, THOROUGH, TYPES, bucket_options, rows_of, tables
+from support.histories import EXAMPLES, KINDS, MANY, SIDE_BY_SIDE, THOROUGH, TYPES, bucket_options, rows_of, tables
 from support.histories import shown as shown_rows
 from support.invariants import check_invariants
 from support.merge_engine_histories import FOLDS, PLAIN, engine_options
@@ -28,8 +28,6 @@ from tablestore_engine.store import TableStore
 
 pytestmark = pytest.mark.spark
 
-SIDE_BY_SIDE = 50
-"""Histories in one table, which a query of Spark reads at once."""
 SEVERAL = settings(THOROUGH, max_examples=-(-MANY // SIDE_BY_SIDE))
 SEEDS = st.integers(0, 2**32 - 1)
 

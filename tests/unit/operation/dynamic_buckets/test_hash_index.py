@@ -144,7 +144,7 @@ def test_a_key_without_the_partition_needs_dynamic_buckets(catalog):
     table = make_table(catalog, columns, ["id"], ["p"])
     assert table.schema.core_options.bucket == -1
     assert table.schema.crosses_partitions
-    assert not table.schema.has_bucket_index
+    assert not table.schema.has_hash_index
 
     with pytest.raises(UserError, match="without Spark"):
         table.write(arrow_rows(table.schema, [{"p": 1, "id": 1, "v": "a"}]))

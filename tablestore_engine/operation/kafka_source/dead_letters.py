@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.kafka.decode_messages import Decoded
-from tablestore_engine.operation.ingest.source import KafkaSource
+from tablestore_engine.operation.kafka_source.source import KafkaSource
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 
 

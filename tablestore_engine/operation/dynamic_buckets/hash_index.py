@@ -216,7 +216,7 @@ class KnownKeys:
         return found
 
 
-class BucketIndex:
+class HashIndex:
     """Extends the index of one bucket while its rows are written."""
 
     def __init__(self, target: WriteTarget, bucket_id: tuple[bytes, int], before: IndexEntry | None) -> None:

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from support.tables import new_job, write_files
 from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
-from tablestore_engine.operation.commit.bucket_index_commit import IndexChange
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.transaction.transaction import publish

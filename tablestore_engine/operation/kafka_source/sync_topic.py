@@ -16,10 +16,10 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.kafka.topic_reader import read_between
-from tablestore_engine.kafka.topics import cluster_of, end_offsets, first_offsets, topic_id_of
+from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
 from tablestore_engine.operation.commit.consumed_positions import Position, positions_of
-from tablestore_engine.operation.ingest.dead_letters import letters_of, refuse_letters, write_dead_letters
-from tablestore_engine.operation.ingest.source import (
+from tablestore_engine.operation.kafka_source.dead_letters import letters_of, refuse_letters, write_dead_letters
+from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
     check_format,
     check_start,
@@ -84,7 +84,7 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
     positions = positions_of(state.snapshots.latest())
     before = offsets_of(source, positions)
     refuse_lost(source, why_another_topic(source, positions))
-    ends = end_offsets(source.log, committed=True)
+    ends = last_stable_offsets(source.log)
     starts = first_to_take(source, before, first_offsets(source.log), ends, rules.start)
     done = _Sync(state, source, rules, positions.get(source.name))
     if any(start < end for start, end in zip(starts, ends, strict=True)):

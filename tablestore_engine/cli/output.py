@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _PIPE_WIDTH = 10_000  # lines in a file or pipe are not wrapped
@@ -21,10 +24,15 @@ def waiting(text: str) -> Iterator[None]:
 
 
 def show_table(
-    titles: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]], limit: int | None = None
+    titles: Sequence[str],
+    types: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    limit: int | None = None,
+    *,
+    counted: bool = True,
 ) -> None:
+    """Print the first `limit` rows below their titles, and how many there are."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -36,10 +44,29 @@ def show_table(
         table.add_column(Text(title), justify="right" if is_number else "left", overflow="fold")
     for row in shown[:limit]:
         table.add_row(*(Text("NULL", style="dim") if value is None else Text(_text(value)) for value in row))
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    console = _console()
     console.print(table)
-    count = len(shown[:limit])
-    console.print(f"{count:,} row{'' if count == 1 else 's'}{', and more' if cut else ''}", style="dim")
+    if counted:
+        count = len(shown[:limit])
+        more = ", and more (--limit sets how many are shown)" if cut else ""
+        console.print(f"{count:,} row{'' if count == 1 else 's'}{more}", style="dim")
+
+
+def show_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print labels and their values, one pair a line."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for label, value in pairs:
+        table.add_row(Text(label, style="dim"), Text(value, overflow="fold"))
+    _console().print(table)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 def _text(value: Any) -> str:

@@ -7,9 +7,9 @@ import json
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.operation.ingest import take_batch as module
-from tablestore_engine.operation.ingest.source import KafkaSource
-from tablestore_engine.operation.ingest.take_batch import take_batch, up_to, wanted_rows
+from tablestore_engine.operation.kafka_source import take_batch as module
+from tablestore_engine.operation.kafka_source.source import KafkaSource
+from tablestore_engine.operation.kafka_source.take_batch import take_batch, up_to, wanted_rows
 
 SCHEMA = pa.schema([("id", pa.int32()), ("v", pa.int32())])
 SOURCE = KafkaSource("shop.orders", "localhost:9092")

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
-from tablestore_engine.kafka.topics import cluster_of, end_offsets, first_offsets, topic_id_of
-from tablestore_engine.operation.ingest.dead_letters import Letter, letters_of
-from tablestore_engine.operation.ingest.source import KafkaSource, check_format, check_start
-from tablestore_engine.operation.ingest.sync_topic import batches
+from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
+from tablestore_engine.operation.kafka_source.dead_letters import Letter, letters_of
+from tablestore_engine.operation.kafka_source.source import KafkaSource, check_format, check_start
+from tablestore_engine.operation.kafka_source.sync_topic import batches
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 
 AT_ONCE = 200_000
@@ -54,7 +54,7 @@ def topic_now(source: KafkaSource, start: str, *, keyed: bool) -> TopicNow:
     check_format(source.format, keyed=keyed)
     check_start(start)
     found = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
-    ends = end_offsets(source.log, committed=True)
+    ends = last_stable_offsets(source.log)
     return TopicNow(found, tuple(first_offsets(source.log)), tuple(ends))
 
 

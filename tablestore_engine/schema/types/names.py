@@ -1,0 +1,59 @@
+"""How the names of columns and fields are compared; nothing else says it.
+
+Names do not depend on case, as in Spark. The exception are names of one table or struct that differ in case only,
+which Spark has under `spark.sql.caseSensitive`: their case distinguishes them. In a table with `id` and `Id`,
+both names mean their own column, and `ID` means none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Final
+
+CASE_HINT: Final = "SET spark.sql.caseSensitive = true distinguishes names by their case."
+
+
+class Names:
+    """The names of the columns of one table or query, or of the fields of one struct."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        often = Counter(name.lower() for name in set(self._names))
+        self._alike = frozenset(lowered for lowered, number in often.items() if number > 1)
+
+    def key(self, name: str) -> str:
+        """The text that two names share if and only if they mean the same column."""
+        lowered = name.lower()
+        return name if lowered in self._alike else lowered
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The first names that differ in case only; none in most tables."""
+        first = next((name.lower() for name in self._names if name.lower() in self._alike), None)
+        return tuple(name for name in self._names if name.lower() == first)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {self.key(name): at for at, name in reversed(list(enumerate(self._names)))}
+
+    def position(self, name: str) -> int | None:
+        """The position of the column of that name, the first one where it occurs twice; None if there is none."""
+        return self._positions.get(self.key(name))
+
+    def find(self, name: str) -> str | None:
+        """The name as it is written here; None if there is none."""
+        at = self.position(name)
+        return None if at is None else self._names[at]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.position(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    @property
+    def has_repeated(self) -> bool:
+        """Whether a name occurs twice."""
+        return len(self._positions) < len(self._names)

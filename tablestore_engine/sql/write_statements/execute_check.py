@@ -1,0 +1,76 @@
+"""CHECK constraints of a definition, checked by Spark, and ALTER TABLE … ADD CONSTRAINT … CHECK, which checks rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import ConstraintError
+from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.schema.table.check_constraints import (
+    VIOLATED,
+    CheckConstraint,
+    check_constraints,
+    unnamed_check,
+    with_check,
+)
+from tablestore_engine.schema.table.schema_changes import AddCheckConstraint
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataType
+from tablestore_engine.spark.expressions.spark_types import sql_type
+from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.write.checked_rows import check_conditions, violation_sql
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.table import AddCheck, CreateTable
+from tablestore_engine.sql.types.types import parse_sql_type
+from tablestore_engine.sql.write_statements.statement_context import RowContext
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def check_declared(statement: CreateTable, spark: Callable[[], SparkSession]) -> None:
+    """Raise a SqlError for a CHECK constraint of CREATE TABLE that Spark cannot evaluate."""
+    kinds = [
+        (one.name, parse_sql_type(one.type_sql, one.name)) for one in statement.columns if one.computed_sql is None
+    ]
+    check_conditions(check_constraints(statement.options), _empty(kinds, spark()))
+
+
+def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResult:
+    """Add a constraint to a table whose rows do not violate it.
+
+    Raises:
+        SqlError: Spark cannot evaluate the condition. SchemaError: there is a constraint of that name.
+        ConstraintError: a row violates it.
+    """
+
+    def attempt() -> StatementResult:
+        table = context.table(statement.table)
+        schema, sql = table.schema, statement.condition_sql
+        named = CheckConstraint(statement.name, sql)
+        check = named if statement.name else unnamed_check(sql, schema.field_names, schema.options)
+        with_check(schema.options, check)
+        frames = context.frames()
+        check_conditions([check], _empty([(one.name, one.type) for one in schema.fields], frames.spark))
+        snapshot = frames.pin(table)
+        if snapshot is not None:
+            wrong = frames.read(table, snapshot.id, {}).where(f"NOT ({sql})").limit(1)
+            found = collect_arrow(wrong.selectExpr(f"{violation_sql(check, schema)} AS violation")).column(0)
+            if len(found):
+                raise ConstraintError(
+                    f"{table.name} has rows that violate the new CHECK constraint "
+                    f"{found[0].as_py().removeprefix(VIOLATED)}",
+                    hint="Change or delete them first.",
+                )
+        change = AddCheckConstraint(check.name, sql, 0 if snapshot is None else snapshot.id)
+        context.catalog.alter_table(*table.identifier, [change])
+        return StatementResult("ALTER TABLE")
+
+    return with_retry(attempt)
+
+
+def _empty(columns: Sequence[tuple[str, DataType]], spark: SparkSession) -> DataFrame:
+    """A frame with these columns."""
+    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in columns)
+    return spark.sql(f"SELECT {items}")

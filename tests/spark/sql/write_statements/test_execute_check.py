@@ -1,0 +1,73 @@
+"""CHECK constraints: every way to write rows obeys them, and what fails changes nothing."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from support.spark_rows import rows
+
+from tablestore_engine.errors import ConstraintError, SchemaError, SqlError
+
+pytestmark = pytest.mark.spark
+
+SOURCE = "(SELECT 2 AS id, -7 AS c) u ON t.id = u.id"
+VIOLATIONS = (
+    "INSERT INTO t VALUES (3, -7)",
+    "INSERT OVERWRITE t VALUES (3, -7)",
+    "INSERT INTO t REPLACE WHERE id = 1 VALUES (1, -7)",
+    "UPDATE t SET c = c - 12",
+    f"MERGE INTO t USING {SOURCE} WHEN MATCHED THEN UPDATE SET c = u.c",
+    f"MERGE INTO t USING {SOURCE} AND t.c = 0 WHEN NOT MATCHED THEN INSERT (id, c) VALUES (3, u.c)",
+)
+
+
+@pytest.mark.parametrize("tail", [")", ", PRIMARY KEY (id))", ") TBLPROPERTIES ('deletion-vectors.enabled' = 'true')"])
+def test_no_write_violates_a_constraint(store, tail):
+    store.execute(f"CREATE TABLE t (id INT, c INT CHECK (c > 0), CONSTRAINT small CHECK (c < 100){tail}")
+    store.execute("INSERT INTO t VALUES (1, 5), (2, 6), (4, NULL)")
+    before = store.table("t").latest_snapshot()
+    for text in VIOLATIONS:
+        with pytest.raises(ConstraintError, match=r"^A row violates the CHECK constraint c_check \(c > 0\): c = -7\."):
+            store.execute(text)
+    with pytest.raises(ConstraintError, match=r"small \(c < 100\): c = 300\."):
+        store.write("t", store.spark.sql("SELECT 5 AS id, 300 AS c"))
+    with pytest.raises(SchemaError, match=r"c_check .* only Spark evaluates"):
+        store.table("t").write(pa.table({"id": pa.array([5], pa.int32()), "c": pa.array([7], pa.int32())}))
+    assert store.table("t").latest_snapshot() == before
+    store.execute("UPDATE t SET c = c + 1 WHERE id < 3")
+    store.execute("DELETE FROM t WHERE id = 4")
+    assert rows(store) == [(1, 6), (2, 7)]
+
+
+def test_a_constraint_is_added_where_all_rows_obey(store):
+    store.execute("CREATE TABLE t (id INT, c CHAR(4))")
+    store.execute("INSERT INTO t VALUES (1, 'ab'), (2, NULL)")
+    for condition, error in (
+        ("id > 1", r"rows that violate the new CHECK constraint id_check \(id > 1\): id = 1\."),
+        ("nope > 1", "cannot be evaluated: .*`nope`"),
+        ("sum(id) > 1", "cannot be evaluated: .*WHERE"),
+        ("id + 1", "cannot be evaluated: .*not a boolean"),
+    ):
+        with pytest.raises((ConstraintError, SqlError), match=error):
+            store.execute(f"ALTER TABLE t ADD CHECK ({condition})")
+    store.execute("ALTER TABLE t ADD CONSTRAINT known CHECK (c IN ('ab', 'cd'))")
+    assert "CONSTRAINT `known` CHECK (c IN ('ab', 'cd'))" in store.sql("SHOW CREATE TABLE t").first()[0]
+    assert ("known", "CHECK (c IN ('ab', 'cd'))", "") in [tuple(r) for r in store.sql("DESCRIBE EXTENDED t").collect()]
+    store.execute("CREATE TABLE l LIKE t")
+    for table in ("t", "l"):
+        store.execute(f"INSERT INTO {table} VALUES (3, 'cd')")
+        with pytest.raises(ConstraintError, match="known"):
+            store.execute(f"INSERT INTO {table} VALUES (3, 'ef')")
+    store.execute("CALL sys.rollback('t', 1)")
+    store.execute("INSERT INTO t VALUES (3, 'ef')")
+
+
+def test_a_query_fills_a_table_that_obeys(store):
+    with pytest.raises(ConstraintError, match="b_check"):
+        store.execute("CREATE TABLE t (a, b, CHECK (b > 1)) AS SELECT id, id FROM range(5)")
+    assert not store.catalog.table_exists("default", "t")
+    store.execute("CREATE TABLE t (a, b, CHECK (b > 1)) AS SELECT id, id + 2 FROM range(5)")
+    with pytest.raises(ConstraintError, match="b_check"):
+        store.execute("INSERT INTO t VALUES (1, 1)")
+    with pytest.raises(SqlError, match=r"constraint b_check .* cannot be evaluated"):
+        store.execute("CREATE TABLE u (a INT, CONSTRAINT b_check CHECK (b > 1))")

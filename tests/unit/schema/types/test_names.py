@@ -1,0 +1,34 @@
+"""Names are compared without regard to case, apart from those that differ in case only."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.schema.types.names import Names
+
+
+@pytest.mark.parametrize(
+    ("names", "asked", "found"),
+    [
+        (["id", "V"], "ID", "id"),
+        (["id", "V"], "v", "V"),
+        (["id", "V"], "w", None),
+        (["id", "Id", "V"], "id", "id"),
+        (["id", "Id", "V"], "Id", "Id"),
+        (["id", "Id", "V"], "ID", None),
+        (["id", "Id", "V"], "v", "V"),
+        (["Straße", "STRASSE"], "straße", "Straße"),
+    ],
+)
+def test_a_name_is_found(names, asked, found):
+    known = Names(names)
+    assert known.find(asked) == found
+    assert (asked in known) == (found is not None)
+
+
+def test_names_that_are_alike_or_repeated():
+    assert Names(["a", "b", "B", "A"]).alike == ("a", "A")
+    assert Names(["a", "b"]).alike == ()
+    assert not Names(["a", "A"]).has_repeated
+    assert Names(["a", "b", "a"]).has_repeated
+    assert Names(["a", "b", "a"]).position("A") == 0
