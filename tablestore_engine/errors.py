@@ -7,6 +7,7 @@
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
     │   ├── PrimaryKeyError            null, duplicate or missing key values
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
+    │   ├── ConstraintError            a row violates a CHECK constraint
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
     │   ├── CommitIdentityError        the identity of a write is not one, or its outcome is not known
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added

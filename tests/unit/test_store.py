@@ -98,7 +98,6 @@ def test_a_table_that_is_there(store):
         ({"columns": {}}, SchemaError, "at least one column"),
         ({"columns": {"id": "numbr"}}, UserError, "(?i)numbr"),
         ({"columns": {"id": "decimal(99, 2)"}}, UserError, "99"),
-        ({"columns": [("id", "int"), ("ID", "int")]}, SchemaError, "Two columns"),
         ({"columns": {"_KEY_id": "int"}}, SchemaError, "reserved"),
         ({"primary_key": ["nothing"]}, SchemaError, "nothing.*not a column"),
         ({"primary_key": ["id", "id"]}, SchemaError, "twice"),

@@ -103,6 +103,8 @@ def test_other_sessions_refuse_its_answers(sensitive):
                       "CREATE VIEW u AS SELECT 1 AS a, 2 AS A"):  # fmt: skip
         with pytest.raises(SchemaError, match=r"Two columns are named 'A' .the other one 'a'..*caseSensitive = true"):
             store.sql(statement)
+    with pytest.raises(SchemaError, match=r"Two columns are named 'ID'"):
+        store.create_table("u", columns=[("id", "int"), ("ID", "int")])
     with pytest.raises(SchemaError, match="There is a column 'id' already"):
         store.sql("ALTER TABLE t ADD COLUMN ID INT")
     assert answers(store, "SHOW COLUMNS IN t") == [("id",), ("Id",)]
