@@ -40,7 +40,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
         newest = state.schemas.list_ids()[-1]
         snapshot = state.snapshots.latest()
         current = state.schemas.latest(snapshot.schema_id if snapshot else None) or state.schema
-        _require_checked(changes, snapshot)
+        _require_checked(changes, snapshot, current)
         changed = apply_changes(
             current, changes, now_millis, has_data=snapshot is not None, earlier=_earlier(state, current, changes)
         )
@@ -55,10 +55,10 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
     raise ConflictError(f"The schema of '{state.name}' is being changed by others.", hint="Try again.")
 
 
-def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None) -> None:
-    """Raise a ConflictError when a constraint was checked on the rows of another snapshot."""
-    rows_of = 0 if snapshot is None else snapshot.id
-    if any(one.snapshot_id != rows_of for one in changes if isinstance(one, AddCheckConstraint)):
+def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None, current: TableSchema) -> None:
+    """Raise a ConflictError when a constraint was checked on the rows of another snapshot, or under another schema."""
+    checked = (0 if snapshot is None else snapshot.id, current.id)
+    if any((one.snapshot_id, one.schema_id) != checked for one in changes if isinstance(one, AddCheckConstraint)):
         raise ConflictError("The table was changed while its rows were checked.", hint="Run the statement again.")
 
 
