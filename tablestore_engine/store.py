@@ -215,7 +215,7 @@ class TableStore(StoreSession):
         )
         say_notes(all_options)
         database, _, table = name.rpartition(".")
-        return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
+        return self._of_session(self.catalog.create_table(database or self.database, table, schema, if_not_exists))
 
     @in_one_message
     def read(self, name: str, snapshot_id: int | None = None, *, options: Mapping[str, str] | None = None) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
@@ -61,7 +62,11 @@ class StoreSession:
     def table(self, name: str) -> Table:
         """A table by `name` or `database.name`. Raises TableNotFound."""
         database, _, table = name.rpartition(".")
-        return self.catalog.load_table(database or self.database, table)
+        return self._of_session(self.catalog.load_table(database or self.database, table))
+
+    def _of_session(self, table: Table) -> Table:
+        """The table, which compares names as the session does once it was started."""
+        return replace(table, is_case_sensitive=lambda: self._spark is not None and self._is_case_sensitive())
 
     def is_temporary(self, name: str) -> bool:
         """Whether a name without schema is a temporary view of the session. Starts no session."""

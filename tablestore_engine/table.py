@@ -6,8 +6,8 @@ for. Load it again to see a schema change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import OptionError
@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table(TableHistory):
-    """One managed table: a facade over its state."""
+    """One managed table: a facade over its state. `is_case_sensitive` says whether the session of its store
+    distinguishes names by their case."""
+
+    is_case_sensitive: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
 
     @property
     def identifier(self) -> tuple[str, str]:
@@ -278,7 +281,7 @@ class Table(TableHistory):
         from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
-        return write_arrow(self.state, rows, intent)
+        return write_arrow(self.state, rows, intent, self.is_case_sensitive)
 
     def alter(self, *changes: SchemaChange) -> Table:
         """Change columns, options and comments (`schema.table.schema_changes`), all or none, without rewriting a row.
@@ -291,7 +294,7 @@ class Table(TableHistory):
         """
         from tablestore_engine.operation.table_commands.alter_table import alter_table
 
-        return Table(alter_table(self.state, changes, clock.now_millis()))
+        return replace(self, state=alter_table(self.state, changes, clock.now_millis()))
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them.

@@ -7,7 +7,8 @@ Otherwise the type stays, and the incoming values are cast.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.casts.old_file_casts import is_castable, is_implicit
@@ -20,7 +21,23 @@ Column = tuple[str, DataType, "str | None"]
 Path = tuple[str, ...]
 
 
-def merging_changes(schema: TableSchema, incoming: Sequence[Column], *, explicit: bool = False) -> list[SchemaChange]:
+@dataclass(frozen=True)
+class Merging:
+    """How columns are merged: whether types change by explicit casts, and whether the case of names counts, which is
+    asked only where they differ in it."""
+
+    explicit: bool = False
+    is_case_sensitive: Callable[[], bool] = lambda: False
+
+    def known(self, name: str, own: Names, given: Names) -> str | None:
+        """The own name that a given one means; None for a new one."""
+        found = own.find(name)
+        if found is None or given.find(found) != name or (found != name and self.is_case_sensitive()):
+            return None
+        return found
+
+
+def merging_changes(schema: TableSchema, incoming: Sequence[Column], how: Merging) -> list[SchemaChange]:
     """The changes after which a table holds all columns of incoming rows; empty if it does already.
 
     Raises:
@@ -33,42 +50,42 @@ def merging_changes(schema: TableSchema, incoming: Sequence[Column], *, explicit
         twice = next(name for at, name in enumerate(given) if given.position(name) != at)
         raise SchemaError(f"The rows have two columns named '{twice}'.", hint="Give one of them another name.")
     for name, kind, comment in incoming:
-        known = schema.names.find(name)
-        if known is None or given.find(known) != name:
+        known = how.known(name, schema.names, given)
+        if known is None:
             changes.append(AddColumn((name,), _nullable(kind), comment, by_case=True))
             continue
         field = schema.field(known)
         if field.name not in fixed:
-            changes += _merged((field.name,), field.type, kind, explicit)
+            changes += _merged((field.name,), field.type, kind, how)
     return changes
 
 
-def _merged(path: Path, kind: DataType, given: DataType, explicit: bool) -> list[SchemaChange]:
+def _merged(path: Path, kind: DataType, given: DataType, how: Merging) -> list[SchemaChange]:
     if isinstance(kind, RowType) and isinstance(given, RowType):
-        return _fields(path, kind, given, explicit)
+        return _fields(path, kind, given, how)
     if isinstance(kind, ArrayType) and isinstance(given, ArrayType):
-        return _merged((*path, "element"), kind.element, given.element, explicit)
+        return _merged((*path, "element"), kind.element, given.element, how)
     if isinstance(kind, MapType) and isinstance(given, MapType):
-        return _merged((*path, "value"), kind.value, given.value, explicit)
+        return _merged((*path, "value"), kind.value, given.value, how)
     before, after = kind.as_nullable(True), given.as_nullable(True)
     if before == after or not (before.is_atomic and after.is_atomic):
         return []
-    allowed = is_implicit(before, after) or (explicit and is_castable(before, after))
+    allowed = is_implicit(before, after) or (how.explicit and is_castable(before, after))
     return [RetypeColumn(path, after)] if allowed else []
 
 
-def _fields(path: Path, kind: RowType, given: RowType, explicit: bool) -> list[SchemaChange]:
+def _fields(path: Path, kind: RowType, given: RowType, how: Merging) -> list[SchemaChange]:
     own = {one.name: one for one in kind.fields}
     mine, others = Names(own), Names(one.name for one in given.fields)
     if [one.name for one in given.fields] == [f"col{i + 1}" for i in range(len(kind.fields))]:
         return []  # nobody named them: they are matched by position
     changes: list[SchemaChange] = []
     for one in given.fields:
-        known = mine.find(one.name)
-        if known is None or others.find(known) != one.name:
+        known = how.known(one.name, mine, others)
+        if known is None:
             changes.append(AddColumn((*path, one.name), _nullable(one.type), one.description, by_case=True))
         else:
-            changes += _merged((*path, known), own[known].type, one.type, explicit)
+            changes += _merged((*path, known), own[known].type, one.type, how)
     return changes
 
 

@@ -2,15 +2,18 @@
 
 Names do not depend on case, as in Spark. The exception are names of one table or struct that differ in case only,
 which Spark has under `spark.sql.caseSensitive`: their case distinguishes them. In a table with `id` and `Id`,
-both names mean their own column, and `ID` means none.
+both names mean their own column, and `ID` means none. Under this setting a statement also names every other column as
+it is spelled: `check_spelling`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Final
+
+from tablestore_engine.errors import ColumnNotFound
 
 CASE_HINT: Final = "SET spark.sql.caseSensitive = true distinguishes names by their case."
 
@@ -57,3 +60,13 @@ class Names:
     def has_repeated(self) -> bool:
         """Whether a name occurs twice."""
         return len(self._positions) < len(self._names)
+
+
+def check_spelling(given: str, found: str, is_case_sensitive: Callable[[], bool]) -> None:
+    """Raise a ColumnNotFound for a name under which a column or field of another spelling was found, if the session
+    distinguishes names by their case, which is asked only then."""
+    if given != found and is_case_sensitive():
+        raise ColumnNotFound(
+            f"Column '{given}' does not exist: this session distinguishes names by their case.",
+            hint=f"Did you mean '{found}'?",
+        )

@@ -5,18 +5,24 @@ Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import Names, check_spelling
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 
-def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
+def by_name_sql(
+    value: str, given: T.DataType, wanted: T.DataType, column: str, is_case_sensitive: Callable[[], bool]
+) -> str:
     """SQL of a value of the type `given`, with the fields of its structs in the order of `wanted`.
 
-    `column` is what an error calls it. Raises SchemaError for other fields.
+    `column` is what an error calls it. Raises SchemaError for other fields, ColumnNotFound for names that the session
+    does not take in this spelling.
     """
+    _check_spelled(given, wanted, column, is_case_sensitive)
     return _fitted(value, given, wanted, column, 0) or value
 
 
@@ -27,6 +33,23 @@ def has_named_fields(kind: T.DataType) -> bool:
     if isinstance(kind, T.MapType):
         return has_named_fields(kind.keyType) or has_named_fields(kind.valueType)
     return isinstance(kind, T.StructType)
+
+
+def _check_spelled(given: T.DataType, wanted: T.DataType, column: str, is_case_sensitive: Callable[[], bool]) -> None:
+    """`check_spelling` of the fields of the structs in a type, at any depth."""
+    if isinstance(given, T.ArrayType) and isinstance(wanted, T.ArrayType):
+        _check_spelled(given.elementType, wanted.elementType, column, is_case_sensitive)
+    elif isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
+        _check_spelled(given.keyType, wanted.keyType, column, is_case_sensitive)
+        _check_spelled(given.valueType, wanted.valueType, column, is_case_sensitive)
+    elif isinstance(given, T.StructType) and isinstance(wanted, T.StructType):
+        names = Names(one.name for one in wanted.fields)
+        for one in given.fields:
+            at = names.position(one.name)
+            if at is not None:
+                found = wanted.fields[at]
+                check_spelling(f"{column}.{one.name}", f"{column}.{found.name}", is_case_sensitive)
+                _check_spelled(one.dataType, found.dataType, f"{column}.{found.name}", is_case_sensitive)
 
 
 def _fitted(value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:

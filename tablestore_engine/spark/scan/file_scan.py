@@ -22,6 +22,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
@@ -194,11 +195,20 @@ class FileScans:
         widens = file_format == "parquet"
         known = (schema_id, widens)
         if known not in self._known:
-            sources = sources_of(self.schema_of(schema_id), self.schema, widens=widens)
+            own = self.schema_of(schema_id)
+            sources = sources_of(own, self.schema, widens=widens)
+            self._check_distinct(own, sources)
             alike = (one for (one, as_wide), those in self._sources.items() if as_wide == widens and those == sources)
             self._known[known] = next(alike, schema_id)
             self._sources[self._known[known], widens] = sources
         return self._known[known]
+
+    def _check_distinct(self, own: TableSchema, sources: tuple[Source, ...]) -> None:
+        """Raise a SchemaError if a column that is read has a name in files of this schema which the session does not
+        distinguish from that of another one."""
+        read = {one.stored.name.lower() for one in sources if one.stored is not None}
+        spellings = Names(name for name in own.field_names if name.lower() in read)
+        check_distinct(self.spark, spellings, self._table.name, "older files of table")
 
     def _scan(
         self,

@@ -34,13 +34,14 @@ def is_case_sensitive(spark: SparkSession) -> bool:
     return str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true"
 
 
-def check_distinct(spark: SparkSession, names: Names, table: str) -> None:
-    """Raise a SchemaError if columns of a table have names that the session does not distinguish."""
+def check_distinct(spark: SparkSession, names: Names, table: str, where: str = "table") -> None:
+    """Raise a SchemaError if columns of a table have names that the session does not distinguish. `where`: what has
+    these names, the table or files of it."""
     alike = names.alike
     if alike and not is_case_sensitive(spark):
         shown = " and ".join(f"'{name}'" for name in alike)
         raise SchemaError(
-            f"Columns {shown} of table '{table}' differ in case only, so each of "
+            f"Columns {shown} of {where} '{table}' differ in case only, so each of "
             "the names is ambiguous in this session.",
             hint=CASE_HINT,
         )

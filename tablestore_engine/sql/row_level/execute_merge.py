@@ -12,7 +12,7 @@ from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import Names, check_spelling
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
@@ -252,6 +252,8 @@ def _clause_values(clause: MergeClause, seen: _Seen) -> dict[str, str]:
             f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
         )
     values = [(schema.field(c), v) for c, v in zip(columns, clause.values_sql, strict=True)]
+    for column in columns:
+        check_spelling(column, schema.field(column).name, target.is_case_sensitive)
     _check_listed_once(columns, schema)
     values = [(f, default_sql(f) if is_default(v) else seen.bound(v)) for f, v in values]
     given = target.fitted({f.name: (f, v) for f, v in values}, seen.from_sql)
@@ -299,8 +301,10 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     """
     table = seen.target.table
     schema = table.schema
-    fields, names = seen.source.schema.fields, Names(seen.source.columns)
+    fields, names, sensitive = seen.source.schema.fields, Names(seen.source.columns), seen.target.is_case_sensitive
     given = {n: fields[at] for n in schema.field_names if (at := names.position(n)) is not None}
+    for name, field in given.items():
+        check_spelling(field.name, name, sensitive)
     missing = [n for n in schema.field_names if n not in given]
     if missing and not (table.options.write_merge_schema or table.state.evolving):
         raise SchemaError(
@@ -308,9 +312,10 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
             hint="Name the columns in the clause instead.",
         )
     own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
+    values = {name: f"{seen.alias}.{quoted_name(name)}" for name in given}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(
-            by_name_sql(f"{seen.alias}.{quoted_name(f.name)}", given[f.name].dataType, to_spark_type(f.type), f.name), f
+            by_name_sql(values[f.name], given[f.name].dataType, to_spark_type(f.type), f.name, sensitive), f
         )
         for f in schema.fields
         if f.name not in missing

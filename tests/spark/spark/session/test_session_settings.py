@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from support.spark_rows import answers
+from functools import partial
 
-from tablestore_engine.errors import SchemaError
+import pyarrow as pa
+import pytest
+from support.spark_rows import answers, stored
+
+from tablestore_engine.errors import ColumnNotFound, SchemaError
 from tablestore_engine.schema.table.predicate import Compare
 
 pytestmark = pytest.mark.spark
@@ -52,9 +55,73 @@ def test_rows_are_written_changed_and_skipped(sensitive, layout):
     assert answers(store, "SELECT * FROM t ORDER BY id") == expected
     arrow = table.to_arrow().sort_by("id")
     assert arrow.column_names == ["id", "Id", "v", "V"] and arrow.column("V").to_pylist()[0] == "new"
-    with pytest.raises(SchemaError, match=r"INSERT lists column 'ID' twice|assigned twice|Column 'ID'"):
-        store.sql("CREATE TABLE u (id INT)").collect()
-        store.sql("MERGE INTO u USING t ON u.id = t.id WHEN NOT MATCHED THEN INSERT (id, ID) VALUES (1, 2)")
+
+
+WRONG = {
+    "INSERT INTO t (ID, v) VALUES (1, 2)": "ID",
+    "INSERT INTO t (id, V) SELECT 1, 2": "V",
+    "INSERT INTO t BY NAME SELECT 1 AS id, 2 AS v, 3 AS ID": "ID",
+    "INSERT INTO t (id, s) SELECT 1, named_struct('X', 1, 'l', array(named_struct('y', 1)))": "s.X",
+    "INSERT INTO t BY NAME SELECT 1 AS id, named_struct('x', 1, 'l', array(named_struct('Y', 1))) AS s": "s.l.Y",
+    "INSERT OVERWRITE t PARTITION (P = 'a') SELECT 1, 2, null": "P",
+    "INSERT INTO t BY NAME REPLACE WHERE id = 1 SELECT 1 AS id, 2 AS V": "V",
+    "UPDATE t SET V = 1": "V",
+    "UPDATE t SET s.X = 1": "s.X",
+    "UPDATE t SET S.x = 1": "S.x",
+    "UPDATE t SET s = named_struct('X', 1, 'l', null)": "s.X",
+    "MERGE INTO t USING q ON t.id = q.id WHEN MATCHED THEN UPDATE SET V = 1": "V",
+    "MERGE INTO t USING q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, ID) VALUES (1, 2)": "ID",
+    "MERGE INTO t USING (SELECT 1 AS id, 2 AS V, 'a' AS p, null AS s) q ON t.id = q.id "
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *": "V",
+}
+"""Statements, and the name in each that the table has in lower case."""
+
+
+def test_a_written_column_is_named_as_it_is_spelled(store):
+    made = "TABLE t (id INT, v INT, s STRUCT<x: INT, l: ARRAY<STRUCT<y: INT>>>, p STRING) PARTITIONED BY (p)"
+    store.sql(f"CREATE {made}")
+    store.sql("INSERT INTO t VALUES (1, 2, null, 'a')")
+    store.sql("CREATE TEMPORARY VIEW q AS SELECT 1 AS id")
+    frame = store.spark.sql("SELECT 1 AS id, 2 AS V, null AS s, 'a' AS p")
+    arrow = pa.table({"id": [1], "V": [2], "s": [None], "p": ["a"]})
+    writes = {one: partial(store.sql, one) for one in WRONG}
+    writes |= {
+        "frame": partial(store.write, "t", frame),
+        "arrow": lambda: store.table("t").write(arrow),
+        "batches": lambda: store.table("t").write(iter(arrow.to_batches())),
+    }
+    store.spark.conf.set("spark.sql.caseSensitive", "true")
+    for what, write in writes.items():
+        given = WRONG.get(what, "V")
+        with pytest.raises(ColumnNotFound, match=f"Column '{given}' does not exist.*Did you mean '{given.lower()}'"):
+            write()
+            pytest.fail(f"written: {what}")
+    assert stored(store) == [(1, 2, None, "a")]
+    store.write("t", frame, options={"write.merge-schema": True})
+    assert answers(store, "SELECT v, V FROM t ORDER BY v NULLS LAST") == [(2, None), (None, 2)]
+    store.spark.conf.set("spark.sql.caseSensitive", "false")
+    store.sql(f"CREATE OR REPLACE {made}")
+    for what, write in writes.items():
+        if WRONG.get(what) != "ID":
+            write()
+    assert {row[1] for row in stored(store)} == {2}
+
+
+def test_files_in_which_names_are_ambiguous_are_refused(sensitive):
+    store = sensitive
+    store.sql("CREATE TABLE t (id INT, Id STRING, v INT)")
+    store.sql("INSERT INTO t VALUES (1, 'a', 2)")
+    store.sql("ALTER TABLE t RENAME COLUMN id TO k")
+    store.sql("INSERT INTO t VALUES (3, 'b', 4)")
+    store.spark.conf.set("spark.sql.caseSensitive", "false")
+    for query in ("SELECT * FROM t", "SELECT v FROM t WHERE k = 1"):
+        with pytest.raises(
+            SchemaError, match=r"Columns 'id' and 'Id' of older files of table 'default.t' .* SET spark"
+        ):
+            store.sql(query).collect()
+    assert answers(store, "SELECT v FROM t WHERE k = 3") == [(4,)]
+    store.sql("ALTER TABLE t DROP COLUMNS (k, Id)")
+    assert answers(store, "SELECT * FROM t ORDER BY v") == [(2,), (4,)]
 
 
 def test_columns_are_altered_and_shown(sensitive):

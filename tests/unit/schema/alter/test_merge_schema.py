@@ -6,7 +6,7 @@ import pytest
 from support.tables import schema_of
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.alter.merge_schema import merging_changes
+from tablestore_engine.schema.alter.merge_schema import Merging, merging_changes
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 
@@ -31,20 +31,31 @@ def kind(text):
 )
 def test_changes(incoming, explicit, changes):
     columns = [(name, kind(text), None) for name, text in incoming]
-    assert merging_changes(SCHEMA, columns, explicit=explicit) == changes
+    assert merging_changes(SCHEMA, columns, Merging(explicit)) == changes
 
 
 def test_fields_of_structs():
     schema = schema_of({"id": "INT", "s": kind("struct<a: int, l: array<struct<b: int>>>").to_json()})
     given = kind("struct<a: bigint, c: string, l: array<struct<b: int, d: int>>>")
-    assert merging_changes(schema, [("s", given, None)]) == [
+    assert merging_changes(schema, [("s", given, None)], Merging()) == [
         RetypeColumn(("s", "a"), kind("bigint")),
         AddColumn(("s", "c"), kind("string"), None, by_case=True),
         AddColumn(("s", "l", "element", "d"), kind("int"), None, by_case=True),
     ]
-    assert merging_changes(schema, [("s", kind("struct<col1: int, col2: array<struct<b: int>>>"), None)]) == []
+    assert (
+        merging_changes(schema, [("s", kind("struct<col1: int, col2: array<struct<b: int>>>"), None)], Merging()) == []
+    )
 
 
 def test_columns_that_repeat():
     with pytest.raises(SchemaError, match="two columns named 'B'"):
-        merging_changes(SCHEMA, [("B", kind("int"), None), ("B", kind("int"), None)])
+        merging_changes(SCHEMA, [("B", kind("int"), None), ("B", kind("int"), None)], Merging())
+
+
+def test_names_in_another_case_are_new_where_case_counts():
+    schema = schema_of({"id": "INT", "s": kind("struct<a: int>").to_json()})
+    incoming = [("ID", kind("int"), None), ("s", kind("struct<A: int, a: int>"), None)]
+    assert merging_changes(schema, incoming, Merging(is_case_sensitive=lambda: True)) == [
+        AddColumn(("ID",), kind("int"), None, by_case=True),
+        AddColumn(("s", "A"), kind("int"), None, by_case=True),
+    ]

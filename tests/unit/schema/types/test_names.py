@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.schema.types.names import Names, check_spelling
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,10 @@ def test_names_that_are_alike_or_repeated():
     assert not Names(["a", "A"]).has_repeated
     assert Names(["a", "b", "a"]).has_repeated
     assert Names(["a", "b", "a"]).position("A") == 0
+
+
+def test_another_spelling_is_missed_where_the_session_distinguishes_it():
+    check_spelling("id", "id", lambda: 1 / 0)  # the session is not asked
+    check_spelling("ID", "id", lambda: False)
+    with pytest.raises(ColumnNotFound, match=r"Column 's.ID' does not exist: .* by their case. Did you mean 's.id'"):
+        check_spelling("s.ID", "s.id", lambda: True)
