@@ -2,13 +2,11 @@
 
 Every read of a keyed table that has more than one run compares keys, so all of its key columns are decoded for all
 of its rows. Rows are sorted by key: differences between neighbours are small, take few bits, and leave nothing to
-compress, so decompression would be wasted work for readers. The same is true of a dictionary's codes where no value
-is much more frequent than others: their bits are packed already.
+compress, so decompression would be wasted work for readers.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +21,6 @@ _SAMPLE_ROWS = 20_000
 _DISTINCT_SHARE = 0.6
 _DISTINCT_NUMBERS = 0.15
 _FEW_ROWS = 1_000
-_PACKED = 0.9
 _CODECS = {one: one for one in ("zstd", "snappy", "lz4", "gzip", "brotli", "none")}
 _CODECS |= {"uncompressed": "none", "lz4_raw": "lz4"}
 
@@ -32,18 +29,14 @@ def encodings(sample: pa.Table, primary_keys: Sequence[str], compression: str, o
     """Arguments of PyArrow's `ParquetWriter` for a file that begins with these rows, sorted by key."""
     keys = [f.name for f in sample.schema if f.name in primary_keys and pa.types.is_integer(f.type)]
     leaves = [leaf for f in sample.schema for leaf in _leaves(f.name, f.type)]
-    dictionaries = [one for one in dictionary_columns(sample) if one not in keys]
     # Each file says how it is compressed, so one that Arrow lacks, of another tool, may be replaced.
     codec = _CODECS.get(compression, "zstd")
-    plain = {*keys, *(one for one in dictionaries if _is_packed(sample, one))}
     return {
-        "use_dictionary": dictionaries,
+        "use_dictionary": [one for one in dictionary_columns(sample) if one not in keys],
         "column_encoding": dict.fromkeys(keys, _DELTA) or None,
-        "compression": {one: "none" if one in plain else codec for one in leaves},
+        "compression": {one: "none" if one in keys else codec for one in leaves},
         "compression_level": (
-            {one: options.file_compression_zstd_level for one in leaves if one not in plain}
-            if codec == "zstd"
-            else None
+            {one: options.file_compression_zstd_level for one in leaves if one not in keys} if codec == "zstd" else None
         ),
     }
 
@@ -65,23 +58,6 @@ def dictionary_columns(sample: pa.Table) -> list[str]:
             if _distinct(rows.column(field.name)) <= max(rows.num_rows * share, _FEW_ROWS):
                 chosen.append(field.name)
     return chosen
-
-
-def _is_packed(sample: pa.Table, name: str) -> bool:
-    """Whether a dictionary's codes, in runs or packed bits, are about as small as zstd makes them.
-
-    Small files are left out: their dictionaries are larger than their codes.
-    """
-    if sample.num_rows < _SAMPLE_ROWS or name not in sample.column_names:
-        return False
-    column = sample.column(name).slice(0, _SAMPLE_ROWS).combine_chunks()
-    codes = pc.fill_null(column.dictionary_encode().indices, -1)
-    bits = max(pc.max(codes).as_py(), 1).bit_length()
-    runs = 1 + (pc.sum(pc.not_equal(codes[1:], codes[:-1])).as_py() or 0)
-    encoded = min(len(codes) * bits / 8, runs * (1 + math.ceil(bits / 8)))
-    narrow = pa.int8() if bits < 8 else pa.int16()  # 20,000 rows have no more codes
-    compressed = pa.Codec("zstd").compress(codes.cast(narrow).buffers()[1])
-    return bool(compressed.size >= _PACKED * encoded)
 
 
 def _leaves(path: str, data_type: pa.DataType) -> list[str]:

@@ -87,6 +87,11 @@ class Frames:
         self._settings = settings
 
     @property
+    def looks_up(self) -> bool:
+        """Whether rows are looked up while a query is bound: they are asked for now, and no plan is shown."""
+        return self._looks_up and not self.explaining
+
+    @property
     def input_bytes(self) -> int | None:
         """Bytes of the files that the bound queries read; None when they also read other sources."""
         return None if self._unknown else self._bytes
@@ -300,7 +305,7 @@ class Frames:
         table.options.check_readable()
         if reference.time_travel is None:
             read = TableRead(table, self.pin(table), table.schema, reference)
-            looks = reference.joined and self._looks_up and not self.explaining
+            looks = reference.joined and self.looks_up
             few = joined_rows(self.spark, read, self._as_it_is) if looks else None
             return few or self._frame_of(read, fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)

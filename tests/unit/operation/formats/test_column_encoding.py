@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.files import data_files
 from support.tables import compact, make_table, read, write
 
-from tablestore_engine.operation.formats.column_encoding import dictionary_columns, encodings
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.operation.formats.column_encoding import dictionary_columns
 
 COLUMNS = {
     "id": "BIGINT",
@@ -71,31 +68,3 @@ def test_dictionaries_are_built_where_they_help():
         }
     )
     assert dictionary_columns(sample) == ["few", "some_texts", "few_dates", "list.list.element"]
-
-
-def test_codes_that_do_not_compress_are_stored_as_they_are():
-    """Random codes of about one frequency are packed bits; rare and repeated ones compress, or are runs."""
-    rows = 20_000
-    draw = Random(1)
-    random = [draw.getrandbits(24) for _ in range(rows)]
-    sample = pa.table(
-        {
-            "random": [one % 61 for one in random],
-            "nulls": [one % 61 or None for one in random],
-            "texts": [str(one % 61) for one in random],
-            "many": [one % 2_500 for one in random],
-            "one_value": [7] * rows,
-            "mostly_zero": [one % 61 if one % 50 == 0 else 0 for one in random],
-            "in_turn": [i % 61 for i in range(rows)],
-        }
-    )
-    compression = encodings(sample, [], "zstd", CoreOptions.parse({}))["compression"]
-    assert {one for one, codec in compression.items() if codec == "none"} == {
-        "random",
-        "nulls",
-        "texts",
-        "many",
-        "one_value",
-    }
-    few = encodings(sample.slice(0, 5_000), [], "zstd", CoreOptions.parse({}))["compression"]
-    assert set(few.values()) == {"zstd"}, "small files"
