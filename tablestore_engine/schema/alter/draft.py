@@ -132,9 +132,9 @@ class Draft:
         if found is not None:
             self.options = computed_column_changes.without(self.options, found)
             return
-        if change.if_exists and find_path(self.fields, change.name) is None:
+        if change.if_exists and find_path(self.fields, change.name, by_case=change.by_case) is None:
             return
-        path = require_path(self.fields, change.name)
+        path = require_path(self.fields, change.name, by_case=change.by_case)
         check_not_key(self._keyed, path, "dropped")
         check_not_computed_from(self.options, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
