@@ -14,9 +14,8 @@ from tablestore_engine.operation.statistics.column_stats import ColumnStats
 from tablestore_engine.operation.statistics.parquet_footer_stats import column_stats, leaves_with_stats
 
 # Readers that look for a few keys skip pages: the fewer rows in each, the less they read. Readers of all rows pay for
-# each page: next to Arrow's 20,000 rows, 2,000 make them about a tenth slower, 4,000 a twentieth, and double what 600
-# keys of 6 million rows read.
-PAGE_ROWS = 2_000
+# each page, next to Arrow's 20,000 rows a few percent; half of Spark's batch is cheaper than a number near to it.
+PAGE_ROWS = 2_048
 _OFFSET = 4  # bytes of the offset of a value of variable width
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.files import data_files
 from support.tables import compact, make_table, read, write
 
-from tablestore_engine.operation.formats.column_encoding import dictionary_columns
+from tablestore_engine.operation.formats.column_encoding import dictionary_columns, encodings
+from tablestore_engine.options import CoreOptions
 
 COLUMNS = {
     "id": "BIGINT",
@@ -68,3 +71,48 @@ def test_dictionaries_are_built_where_they_help():
         }
     )
     assert dictionary_columns(sample) == ["few", "some_texts", "few_dates", "list.list.element"]
+
+
+def _plain(sample: pa.Table) -> set[str]:
+    chosen = encodings(sample, [], "zstd", CoreOptions.parse({}))
+    plain = {one for one, codec in chosen["compression"].items() if codec == "none"}
+    assert plain.isdisjoint(chosen["compression_level"])
+    return plain
+
+
+def test_codes_that_do_not_compress_are_stored_as_they_are():
+    """Random codes of about one frequency are packed bits; rare and repeated ones compress, or are runs."""
+    rows = 20_000
+    draw = Random(1)
+    random = [draw.getrandbits(24) for _ in range(rows)]
+    sample = pa.table(
+        {
+            "random": [one % 61 for one in random],
+            "nulls": [one % 61 or None for one in random],
+            "only_nulls": pa.nulls(rows, pa.int32()),
+            "texts": [str(one % 61) for one in random],
+            "many": [one % 2_500 for one in random],
+            "one_value": [7] * rows,
+            "mostly_zero": [one % 61 if one % 50 == 0 else 0 for one in random],
+            "in_turn": [i % 61 for i in range(rows)],
+        }
+    )
+    assert _plain(sample) == {"random", "nulls", "only_nulls", "texts", "many", "one_value"}
+    assert _plain(sample.slice(0, 5_000)) == set(), "small files"
+
+
+def test_columns_that_may_grow_without_compression_are_compressed():
+    """Long texts, many texts, and columns whose later rows differ from the first."""
+    rows = 100_000
+    draw = Random(1)
+    random = [draw.getrandbits(24) for _ in range(rows)]
+    sample = pa.table(
+        {
+            "long": [f"{one % 61:040}" for one in random],
+            "many": [f"text number {one % 2_500}" for one in random],
+            "later": [one % 61 if i < rows // 2 else i for i, one in enumerate(random)],
+            "short": [f"{one % 61}" for one in random],
+        }
+    )
+    assert {"long", "many", "later"} <= set(dictionary_columns(sample))
+    assert _plain(sample) == {"short"}
