@@ -25,6 +25,7 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.alter.column_options import with_names
+from tablestore_engine.schema.table.check_constraints import PREFIX as CHECK
 from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -124,7 +125,7 @@ class Table(TableHistory):
             option = find_option(key)
             if option is None:
                 raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
-            if option.immutable:
+            if option.immutable or key.startswith(CHECK):
                 raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one {what}.")
         return self.with_schema(replace(self.schema, options={**self.schema.options, **changes}))
 

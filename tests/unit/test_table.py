@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.tables import DELETE, PUT, compact, make_table, read, write
 
-from tablestore_engine.errors import ConflictError, SnapshotNotFound
+from tablestore_engine.errors import ConflictError, OptionError, SnapshotNotFound
 from tablestore_engine.operation.read.table_stats import TableStats
 from tablestore_engine.schema.table.schema_changes import AddPartitionField, DropPartitionField
 
@@ -42,6 +42,12 @@ def test_a_table_that_was_never_written(table):
         table.snapshot_at(5)
     with pytest.raises(SnapshotNotFound, match="no snapshots yet"):
         table.snapshot(1)
+
+
+@pytest.mark.parametrize("key", ["bucket", "constraint.check.positive"])
+def test_options_that_one_write_cannot_have(table, key):
+    with pytest.raises(OptionError, match=f"'{key}' belongs to the table and cannot be set for one write"):
+        table.with_options({key: "3"}, "write")
 
 
 def test_statistics(table):

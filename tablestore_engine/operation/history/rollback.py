@@ -135,10 +135,11 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     past = schemas.load(to.schema_id)
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
     buckets = past.core_options.bucket
-    if same_table and buckets == current.core_options.bucket:
-        return _as_loose(current, past, schemas.list_ids()[-1])
     if same_table:
-        past = replace(current, options={**current.options, "bucket": str(buckets)})
+        loose = _as_loose(current, past, schemas.list_ids()[-1])
+        if buckets == current.core_options.bucket:
+            return loose
+        past = replace(loose, options={**loose.options, "bucket": str(buckets)})
     return replace(
         past,
         id=schemas.list_ids()[-1] + 1,

@@ -3,7 +3,7 @@
 Three kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and
 counts with the next; a write between the two wins, and the check is made again. So is a CHECK constraint, which the
 caller checked. Other partition columns are for files that were written with them. A write that began before and
-commits later gets a conflict, as with a replaced table.
+commits later gets a conflict, as with a replaced table. So does one to a table without a snapshot, which is given one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
         newest = state.schemas.list_ids()[-1]
         snapshot = state.snapshots.latest()
         current = state.schemas.latest(snapshot.schema_id if snapshot else None) or state.schema
-        _require_checked(changes, snapshot)
+        _require_checked(changes, snapshot, current)
         changed = apply_changes(
             current, changes, now_millis, has_data=snapshot is not None, earlier=_earlier(state, current, changes)
         )
@@ -55,10 +55,10 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
     raise ConflictError(f"The schema of '{state.name}' is being changed by others.", hint="Try again.")
 
 
-def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None) -> None:
-    """Raise a ConflictError when a constraint was checked on the rows of another snapshot."""
-    rows_of = 0 if snapshot is None else snapshot.id
-    if any(one.snapshot_id != rows_of for one in changes if isinstance(one, AddCheckConstraint)):
+def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None, current: TableSchema) -> None:
+    """Raise a ConflictError when a constraint was checked on the rows of another snapshot, or under another schema."""
+    checked = (0 if snapshot is None else snapshot.id, current.id)
+    if any((one.snapshot_id, one.schema_id) != checked for one in changes if isinstance(one, AddCheckConstraint)):
         raise ConflictError("The table was changed while its rows were checked.", hint="Run the statement again.")
 
 
@@ -66,8 +66,10 @@ def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Sna
     """The table with a next schema; None when others were faster."""
     forbidden = forbidden_nulls(state.schema, changed)
     checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
-    if snapshot is not None and (forbidden or checked or changed.partition_keys != state.schema.partition_keys):
-        check_no_nulls(state, changed, snapshot, forbidden)
+    repartitioned = snapshot is not None and changed.partition_keys != state.schema.partition_keys
+    if forbidden or checked or repartitioned:
+        if snapshot is not None:
+            check_no_nulls(state, changed, snapshot, forbidden)
         return _with_snapshot(state, changed, snapshot)
     # Versions derived from a void version are void, too; `base` names the version to derive from.
     direct = state.schema.id == newest and state.schema.base is None
@@ -75,12 +77,14 @@ def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Sna
     return state.with_schema(published) if state.schemas.try_create(published) else None
 
 
-def _with_snapshot(state: TableState, changed: TableSchema, snapshot: Snapshot) -> TableState | None:
-    """The table with a schema that takes effect by the snapshot after the given one; None when others were faster."""
+def _with_snapshot(state: TableState, changed: TableSchema, snapshot: Snapshot | None) -> TableState | None:
+    """The table with a schema that takes effect by the snapshot after the given one (None: by the first); None when
+    others were faster."""
+    checked = None if snapshot is None else snapshot.id
 
     def guard() -> None:
         latest = state.snapshots.latest()
-        if latest is None or latest.id != snapshot.id:
+        if (None if latest is None else latest.id) != checked:
             raise ConflictError("The table was changed meanwhile.", hint="Run the statement again.")
 
     schema = replace(changed, replaces=str(state.schema.id))

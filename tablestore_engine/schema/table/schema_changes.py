@@ -123,11 +123,13 @@ class SetComment:
 
 @dataclass(frozen=True)
 class AddCheckConstraint:
-    """Add a CHECK constraint, whose condition is false for no row of a snapshot; 0: the table has none yet."""
+    """Add a CHECK constraint, whose condition is false for no row of a snapshot (0: the table has none yet) under a
+    schema."""
 
     name: str
     sql: str
     snapshot_id: int
+    schema_id: int
 
 
 @dataclass(frozen=True)

@@ -256,13 +256,13 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
     constraint = ""
     while cursor.key not in (",", ")") and not cursor.at_end:
         if cursor.accept("NOT", "NULL") or cursor.accept("!", "NULL"):
-            nullable = False
+            nullable, constraint = False, ""
         elif cursor.accept("NULL"):
             pass
         elif cursor.accept("COMMENT"):
             comment = cursor.string()
         elif cursor.accept("PRIMARY", "KEY"):
-            is_key = True
+            is_key, constraint = True, ""
             _constraint_flags(cursor)
         elif cursor.accept("DEFAULT"):
             default = _default(cursor)

@@ -63,7 +63,7 @@ def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResu
                     f"{found[0].as_py().removeprefix(VIOLATED)}",
                     hint="Change or delete them first.",
                 )
-        change = AddCheckConstraint(check.name, sql, 0 if snapshot is None else snapshot.id)
+        change = AddCheckConstraint(check.name, sql, 0 if snapshot is None else snapshot.id, schema.id)
         context.catalog.alter_table(*table.identifier, [change])
         return StatementResult("ALTER TABLE")
 

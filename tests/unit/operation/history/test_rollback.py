@@ -181,7 +181,9 @@ def test_back_across_a_replacement(table, partitioned):
 
 def test_the_number_of_buckets_comes_back_too(table):
     write(table, [row(n, n) for n in range(9)])
-    schema = replace(table.schema, id=1, options={**table.schema.options, "bucket": "3"})
+    fields = tuple(replace(one, type=one.type.as_nullable(False)) for one in table.schema.fields)
+    stricter = {"bucket": "3", "constraint.check.positive": "v > 0"}
+    schema = replace(table.schema, id=1, fields=fields, options={**table.schema.options, **stricter})
     assert table.schemas.try_create(schema)
     rescaled = reload(table)
     job = new_job(rescaled, into_empty=True)
@@ -190,6 +192,8 @@ def test_the_number_of_buckets_comes_back_too(table):
     rescaled.roll_back(1)
     again = reload(table)
     assert again.options.bucket == 2
+    assert "constraint.check.positive" not in again.schema.options  # there was none for the rows of then
+    assert again.schema.field("v").type.nullable
     write(again, [row(n, -n) for n in range(9)])
     assert {one["v"] for one in read(again)} == {-n for n in range(9)}
     check_invariants(again)

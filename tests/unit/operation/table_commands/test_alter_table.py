@@ -89,10 +89,16 @@ def test_rows_that_come_during_the_check_are_checked_too(tmp_path, monkeypatch):
     assert len(read(reload(table))) == 2
 
 
-def test_a_table_that_was_never_written_needs_no_check(tmp_path):
-    table = make_table(tmp_path, COLUMNS).alter(STRICT)
-    assert table.latest_snapshot() is None
-    assert not nullable(table)
+@pytest.mark.parametrize("change", [STRICT, AddCheckConstraint("positive", "v > 0", 0, 0)])
+def test_a_first_write_that_began_before_conflicts(tmp_path, change):
+    before = make_table(tmp_path, COLUMNS)
+    table = before.alter(change)
+    assert reload(table).schema == table.schema
+    assert (table.schema.id, table.latest_snapshot().commit_kind) == (1, "ANALYZE")
+    with pytest.raises(ConflictError, match="replaced"):
+        write(before, [{"id": 1, "v": None}])
+    write(table, [{"id": 1, "v": 1}])
+    assert read(reload(table)) == [{"id": 1, "v": 1}]
 
 
 def test_folded_records_are_checked_one_by_one(tmp_path):
@@ -174,10 +180,13 @@ def test_a_constraint_holds_from_the_rows_on_that_were_checked(tmp_path):
     old = reload(table)
     write(table, [{"id": 2, "v": -1}])
     with pytest.raises(ConflictError, match="while its rows were checked"):
-        table.alter(AddCheckConstraint("positive", "v > 0", 1))
-    checked = table.alter(AddCheckConstraint("small", "v < 9", 2))
+        table.alter(AddCheckConstraint("positive", "v > 0", 1, 0))
+    table = table.alter(RenameColumn("v", "u"), RenameColumn("id", "v"))
+    with pytest.raises(ConflictError, match="while its rows were checked"):
+        table.alter(AddCheckConstraint("positive", "v > 0", 2, 0))
+    checked = table.alter(AddCheckConstraint("small", "v < 9", 2, 1))
     assert checked.schema.options["constraint.check.small"] == "v < 9"
     with pytest.raises(ConflictError):
-        write(old, [{"id": 3, "v": 10}])
+        write(old, [{"id": 10, "v": 3}])
     with pytest.raises(SchemaError, match=r"constraint small \(v < 9\), which only Spark"):
         reload(table).write(reload(table).to_arrow())

@@ -95,7 +95,7 @@ TABLES: list[Case] = [
         },
     ),
     (
-        "create table t (a int constraint big check (a > 9) not null check (a < 99), check (b > a), b int)",
+        "create table t (a int constraint big check (a > 9) constraint n not null check (a < 99), check (b > a), b int)",  # noqa: E501
         CreateTable,
         {
             "table": T,
