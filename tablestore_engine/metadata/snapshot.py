@@ -19,6 +19,8 @@ CURRENT_VERSION = 3
 NO_ROWS = ("COMPACT", "ANALYZE")
 """Kinds of commits that change no row."""
 
+_NO_WATERMARK = -(2**63)
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -48,6 +50,11 @@ class Snapshot:
     next_row_id: int | None = None
     writer_version: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reached_watermark(self) -> int | None:
+        """The watermark; None also for the least number, which Flink writes where none was reached yet."""
+        return None if self.watermark == _NO_WATERMARK else self.watermark
 
     @property
     def mark(self) -> str:

@@ -13,7 +13,6 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.options import CoreOptions
 
 _EPOCH = datetime(1970, 1, 1)
-_NO_WATERMARK = -(2**63)
 _FORMATS = {
     ("daily", "with_dashes"): "%Y-%m-%d",
     ("daily", "without_dashes"): "%Y%m%d",
@@ -63,9 +62,9 @@ class TagPeriods:
 def time_of(snapshot: Snapshot, options: CoreOptions) -> datetime | None:
     """The time that decides which period a snapshot ends, in local time; None when it has none."""
     if options.tag_automatic_creation == "watermark":
-        if snapshot.watermark is None or snapshot.watermark == _NO_WATERMARK:
+        if snapshot.reached_watermark is None:
             return None
-        return _local(snapshot.watermark, options.sink_watermark_time_zone)
+        return _local(snapshot.reached_watermark, options.sink_watermark_time_zone)
     return _local(snapshot.time_millis, options.sink_process_time_zone)
 
 

@@ -27,11 +27,12 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
     """The rows as the table holds them; `ROW_KIND_COLUMN` is kept when it is there, or made from `_row_kind`.
 
     Raises:
-        SchemaError: a column is missing, unknown, or its values do not fit the column's type.
+        SchemaError: a column is missing, unknown or given twice, or its values do not fit the column's type.
         RowKindError: a text that is no row kind.
     """
     rows = _numbered_kinds(rows, schema)
     given = Names(rows.column_names)
+    _check_given_once(rows, given, schema)
     unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
     missing = [f.name for f in schema.fields if f.name not in given and f.default_value is None]
     if unknown or missing:
@@ -56,6 +57,19 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
         names.append(ROW_KIND_COLUMN)
     return pa.table(arrays, names=names)
+
+
+def _check_given_once(rows: pa.Table, given: Names, schema: TableSchema) -> None:
+    """Raise a SchemaError for a column of the table that has several in the rows: one would be lost."""
+    taken = {given.position(field.name) for field in schema.fields}
+    for at, name in enumerate(rows.column_names):
+        if at not in taken and schema.has_field(name):
+            own = schema.field(name).name
+            several = [one for one in rows.column_names if schema.key(one) == schema.key(own)]
+            raise SchemaError(
+                f"The rows have several columns for '{own}' of the table: {', '.join(several)}.",
+                hint="Drop or rename all of them but one.",
+            )
 
 
 def _defaults(field: DataField, number: int) -> pa.ChunkedArray:

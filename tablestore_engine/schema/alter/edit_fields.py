@@ -42,9 +42,15 @@ def require_path(fields: Sequence[DataField], name: ColumnPath) -> Path:
     """`find_path`. Raises ColumnNotFound, which names the nearest sibling."""
     found = find_path(fields, name)
     if found is None:
-        siblings, wanted = _nearest_siblings(fields, name)
-        raise ColumnNotFound(f"Column '{shown(name)}' does not exist.", hint=did_you_mean(wanted, siblings))
+        raise no_path(fields, name)
     return found
+
+
+def no_path(fields: Sequence[DataField], name: ColumnPath) -> ColumnNotFound:
+    """The error for a path that is not there, or not in this spelling."""
+    other = find_path(fields, name)
+    siblings, wanted = _nearest_siblings(fields, name) if other is None else ([shown(other)], shown(name))
+    return ColumnNotFound(f"Column '{shown(name)}' does not exist.", hint=did_you_mean(wanted, siblings))
 
 
 def siblings_of(fields: Sequence[DataField], path: Path) -> Fields:

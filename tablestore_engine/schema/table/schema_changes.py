@@ -44,10 +44,12 @@ class AddComputedColumn:
 
 @dataclass(frozen=True)
 class DropColumn:
-    """Drop a column or field. Its values are no longer read; its id is never used again."""
+    """Drop a column or field. Its values are no longer read; its id is never used again. With `by_case` the name is
+    spelled as the column's is."""
 
     name: ColumnPath
     if_exists: bool = False
+    by_case: bool = False
 
 
 @dataclass(frozen=True)

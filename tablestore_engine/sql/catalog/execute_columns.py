@@ -72,7 +72,7 @@ def _changes_of_columns(
         added = _added(action.column, schema, action.parent, if_not_exists=action.if_not_exists)
         yield from (_by_case(one, path, schema, context) for one in added)
     elif isinstance(action, columns.DropColumn):
-        yield DropColumn(action.column, action.if_exists)
+        yield _dropped(action, schema, context)
     elif isinstance(action, columns.RenameColumn):
         path = (*action.column[:-1], action.new)
         yield _by_case(RenameColumn(action.column, action.new), path, schema, context)
@@ -101,6 +101,16 @@ def _added(
     yield AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
     if column.default_sql is not None and not (if_not_exists and schema.has_field(name)):
         yield SetColumnDefault((*parent, name), default_text(name, data_type, column.default_sql))
+
+
+def _dropped(action: columns.DropColumn, schema: TableSchema, context: CatalogContext) -> DropColumn:
+    """The name means what it means before the statement: of `id` and `Id`, only one is dropped by `(id, id)`. Where a
+    session distinguishes names by their case, it means no other spelling."""
+    found = find_path(schema.fields, action.column)
+    if found is None:
+        return DropColumn(action.column, action.if_exists)
+    other = found != action.column and context.is_case_sensitive()
+    return DropColumn(action.column if other else found, action.if_exists, by_case=True)
 
 
 def _by_case(change: SchemaChange, path: tuple[str, ...], schema: TableSchema, context: CatalogContext) -> SchemaChange:
@@ -188,13 +198,15 @@ def _replaced(
         raise SqlError("REPLACE COLUMNS names a column twice.")
     check_alike(names, context.is_case_sensitive)
     for old in schema.fields:
-        if old.name not in names:
-            yield DropColumn((old.name,))
+        new = names.find(old.name)
+        if new is None or schema.names.find(new) != old.name:
+            yield DropColumn((old.name,), by_case=True)
     for one in wanted:
         known = schema.names.find(one.name)
         if known is None or names.find(known) != one.name:
             yield from (
-                replace(new, by_case=True) if isinstance(new, AddColumn) else new for new in _added(one, schema)
+                replace(change, by_case=True) if isinstance(change, AddColumn) else change
+                for change in _added(one, schema)
             )
             continue
         old = schema.field(known)

@@ -83,7 +83,8 @@ def _roll_back_to_watermark(table: Table, arguments: Arguments, context: RowCont
     wanted = arguments["watermark"]
     if isinstance(wanted, bool) or not isinstance(wanted, int):
         raise SqlError(f"watermark is a number of milliseconds since 1970, not {wanted!r}.")
-    snapshots = [one for one in table.snapshots() if one.watermark is not None and one.watermark <= wanted]
+    reached = ((one, one.reached_watermark) for one in table.snapshots())
+    snapshots = [one for one, watermark in reached if watermark is not None and watermark <= wanted]
     if not snapshots:
         raise SnapshotNotFound(
             f"Table {table.name} has no snapshot with a watermark of {wanted} or earlier.",

@@ -1,0 +1,61 @@
+"""ALTER TABLE of columns whose names differ in case only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.execute_door import Door, door  # noqa: F401
+
+from tablestore_engine.errors import ColumnNotFound
+
+
+@pytest.fixture
+def sensitive(door):
+    """A door to a session that distinguishes names by their case, and to a table with `id` and `Id`."""
+    sensitive = Door(replace(door.context, is_case_sensitive=lambda: True))
+    sensitive.run("create table t (id int, Id string, v int, s struct<x: int, X: int, y: int>)")
+    return sensitive
+
+
+def fields(door):
+    return door.schema("t").field_names
+
+
+@pytest.mark.parametrize("kind", ["sensitive", "door"])
+def test_a_name_that_is_dropped_twice_drops_one_column(sensitive, door, kind):
+    session = {"sensitive": sensitive, "door": door}[kind]
+    for repeated in ("(id, id)", "(s.x, s.x)"):
+        with pytest.raises(ColumnNotFound, match="does not exist"):
+            session.run(f"alter table t drop columns {repeated}")
+    session.run("alter table t drop columns if exists (Id, Id)")
+    assert fields(session) == ("id", "v", "s")
+
+
+def test_another_spelling_is_not_dropped_if_case_counts(sensitive, door):
+    for name in ("Id", "Id", "V", "S", "S.y", "s.Y"):
+        sensitive.run(f"alter table t drop column if exists {name}")
+    assert fields(sensitive) == ("id", "v", "s")
+    with pytest.raises(ColumnNotFound, match=r"Column 'ID' does not exist. Did you mean 'id'"):
+        sensitive.run("alter table t drop column ID")
+    with pytest.raises(ColumnNotFound, match=r"Column 'S.y' does not exist. Did you mean 's.y'"):
+        sensitive.run("alter table t drop column S.y")
+    door.run("alter table t drop columns (ID, S.Y)")
+    assert str(door.schema("t").field("s").type) == "ROW<`x` INT, `X` INT>"
+    assert fields(door) == ("v", "s")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        ("id int, v int", {"id": 0, "v": 2}),
+        ("v int, Id string", {"v": 2, "Id": 1}),
+        ("Id string, id int", {"Id": 1, "id": 0}),
+        ("ID int, V int", {"ID": 7, "v": 2}),
+    ],
+)
+def test_replaced_columns_are_those_that_are_listed(sensitive, wanted, ids):
+    sensitive.run("alter table t drop column s")
+    sensitive.run(f"alter table t replace columns ({wanted})")
+    found = {one.name: one.id for one in sensitive.schema("t").fields}
+    assert found == ids
