@@ -25,6 +25,7 @@ from tablestore_engine.schema.alter.edit_fields import (
     added,
     edited,
     find_path,
+    no_path,
     position,
     require_path,
     retyped,
@@ -132,11 +133,13 @@ class Draft:
         if found is not None:
             self.options = computed_column_changes.without(self.options, found)
             return
-        if change.if_exists and find_path(self.fields, change.name, by_case=change.by_case) is None:
-            return
-        path = require_path(self.fields, change.name, by_case=change.by_case)
+        path = find_path(self.fields, change.name)
+        if path is None or (change.by_case and shown(path) != shown(change.name)):
+            if change.if_exists:
+                return
+            raise no_path(self.fields, change.name)
         check_not_key(self._keyed, path, "dropped")
-        check_not_computed_from(self.options, path, "dropped")
+        check_not_computed_from(self.options, self.fields, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
 
         def drop(siblings: Fields, at: int) -> Fields:
@@ -161,7 +164,7 @@ class Draft:
             return
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "renamed")
-        check_not_computed_from(self.options, path, "renamed")
+        check_not_computed_from(self.options, self.fields, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
 
         if len(path) == 1:

@@ -32,21 +32,25 @@ def position(fields: Sequence[DataField], name: str) -> int | None:
     return Names(one.name for one in fields).position(name)
 
 
-def find_path(fields: Sequence[DataField], name: ColumnPath, *, by_case: bool = False) -> Path | None:
-    """The path of a column, field, element, key or value, with the names as they are stored; None if there is none.
-    `by_case`: only if they are given in that spelling."""
+def find_path(fields: Sequence[DataField], name: ColumnPath) -> Path | None:
+    """The path of a column, field, element, key or value, with the names as they are stored; None if there is none."""
     paths = ((name,), tuple(name.split("."))) if isinstance(name, str) else (name,)
-    found = ((_stored(fields, path), path) for path in paths)
-    return next((one for one, path in found if one is not None and not (by_case and one != path)), None)
+    return next((found for path in paths if (found := _stored(fields, path)) is not None), None)
 
 
-def require_path(fields: Sequence[DataField], name: ColumnPath, *, by_case: bool = False) -> Path:
+def require_path(fields: Sequence[DataField], name: ColumnPath) -> Path:
     """`find_path`. Raises ColumnNotFound, which names the nearest sibling."""
-    found = find_path(fields, name, by_case=by_case)
+    found = find_path(fields, name)
     if found is None:
-        siblings, wanted = _nearest_siblings(fields, name)
-        raise ColumnNotFound(f"Column '{shown(name)}' does not exist.", hint=did_you_mean(wanted, siblings))
+        raise no_path(fields, name)
     return found
+
+
+def no_path(fields: Sequence[DataField], name: ColumnPath) -> ColumnNotFound:
+    """The error for a path that is not there, or not in this spelling."""
+    other = find_path(fields, name)
+    siblings, wanted = _nearest_siblings(fields, name) if other is None else ([shown(other)], shown(name))
+    return ColumnNotFound(f"Column '{shown(name)}' does not exist.", hint=did_you_mean(wanted, siblings))
 
 
 def siblings_of(fields: Sequence[DataField], path: Path) -> Fields:
