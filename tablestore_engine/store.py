@@ -153,7 +153,9 @@ class TableStore(StoreSession):
         if isinstance(statement, CreateTable) and check_constraints(statement.options):
             from tablestore_engine.sql.write_statements.execute_check import check_declared
 
-            check_declared(statement, lambda: self.spark)
+            stored = [one for one in statement.columns if one.computed_sql is None]
+            kinds = [(one.name, parse_sql_type(one.type_sql, one.name)) for one in stored]
+            check_declared(kinds, statement.options, lambda: self.spark)
         return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
@@ -198,6 +200,7 @@ class TableStore(StoreSession):
 
         Raises:
             SchemaError, OptionError, TableAlreadyExists, DatabaseNotFound
+            SqlError: Spark cannot evaluate a CHECK constraint of the options.
         """
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
@@ -213,6 +216,10 @@ class TableStore(StoreSession):
             comment,
             now_millis(),
         )
+        if check_constraints(all_options):
+            from tablestore_engine.sql.write_statements.execute_check import check_declared
+
+            check_declared([(n, kind) for n, kind, _ in typed], all_options, lambda: self.spark)
         say_notes(all_options)
         database, _, table = name.rpartition(".")
         return self._of_session(self.catalog.create_table(database or self.database, table, schema, if_not_exists))

@@ -11,6 +11,11 @@ from support.past import comparable
 from support.scratch import scratch_directory
 from support.tables import compact, compact_newest, make_table, new_job, read, write, write_routed
 
+from tablestore_engine.operation.changelog.change_plan import plan_changes
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
+from tablestore_engine.operation.history.change_range import change_range
+from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
+
 ENGINES = {
     "deduplicate": ({}, [0, 2, 3]),
     "sequence": ({"sequence.field": "v"}, [0, 2, 3]),
@@ -102,12 +107,32 @@ def test_changes_of_marked_rows_lead_from_state_to_state(steps, partitioned, buc
             _between(table, random, recorded=False)
 
 
+@FEWER
+@given(steps=_STEPS, bucket=st.sampled_from(["1", "2"]), random=st.randoms(use_true_random=False))
+def test_changes_of_keys_whose_rows_vectors_delete_lead_from_state_to_state(steps, bucket, random):
+    columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
+    options = {"deletion-vectors.enabled": "true", "bucket": bucket}
+    with scratch_directory("changelog-") as directory:
+        table = make_table(directory, columns, ["id"], [], options)
+        for verb, rows in steps:
+            if verb == "write":
+                write(table, [row for row, _ in rows], [ENGINES["deduplicate"][1][kind % 3] for _, kind in rows])
+            merge_unread(table.state)
+            if verb == "full":
+                compact(table)
+        for _ in range(2):
+            _between(table, random, recorded=False)
+
+
 def _between(table, random, *, recorded):
     """The changes of a random range lead from its first state to its last; each change of the changelog is in it."""
     ids = [0, *(one.id for one in table.snapshots())]
     start, end = sorted(random.choice(ids) for _ in range(2))
     before, after = (comparable(read(table, snapshot=table.snapshot(one)) if one else []) for one in (start, end))
     changes = table.changes(start, end).to_pylist()
+    pieces = pieces_of(plan_changes(table.state, change_range(table.state, start, end)))
+    apart = [row for one in pieces for rows in rows_of(table.state, one) for row in rows.to_pylist()]
+    assert comparable(apart) == comparable(changes), "the pieces together are the changes"
     added, removed = _sides(changes)
     assert before - removed + added == after, f"from {start} to {end}"
     assert not added & removed, "what did not change is among them"

@@ -56,6 +56,9 @@ def test_options_of_the_store_are_those_of_its_tables(tmp_path):
     made = store.create_table("t", {"id": "int"}, options={"target-file-size": "2 mb"})
     assert made.schema.core_options.write_only
     assert made.schema.core_options.target_file_size == 2 << 20, "the table's own option wins"
+    unchecked = TableStore(tmp_path, options={"constraint.check.positive": "id > 0"})
+    with pytest.raises(OptionError, match=r"'constraint\.check\.positive' is a CHECK constraint"):
+        unchecked.create_table("u", {"id": "int"})
 
 
 def test_in_another_database(store):

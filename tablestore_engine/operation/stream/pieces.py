@@ -55,9 +55,12 @@ def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
         ]
     before, after = _by_id(plan.before), _by_id(plan.after)
     found = []
-    for key, one in _by_id(plan.changed_files).items():
+    # Whole buckets are compared where vectors delete rows: the changed files are those before and those after.
+    for key, scans in groupby(sorted(plan.changed_files.buckets, key=_id), _id):
         was, became = _found(plan.before, before, key), _found(plan.after, after, key)
-        found.append(_piece(KeyedDiff(was, became, _plan_of_bucket(plan.changed_files, one)), one.files))
+        changed = ScanPlan(None, plan.changed_files.schema, tuple(scans))
+        files = {f.file_name: f for f in changed.files}
+        found.append(_piece(KeyedDiff(was, became, changed), list(files.values())))
     return found
 
 

@@ -1,4 +1,5 @@
 """Whether columns, or fields inside of them, hold nulls in a snapshot: what must be known before they become NOT NULL.
+And whether reads see all rows, so that what is read says what the table holds.
 
 Files whose statistics count no null in a column are not read. Where records of a key are folded, records count, and not
 the rows that they make: a fold must not meet a null in a column that has none.
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.deletion_vectors import visible_entries
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.schema.table.predicate import IsNull
@@ -35,6 +37,18 @@ def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, p
             _check_records(state, snapshot, path)
         else:
             _check_rows(state, snapshot, path)
+
+
+def check_all_visible(state: TableState, snapshot: Snapshot) -> None:
+    """Raise a SchemaError for a snapshot with rows that are not read before a compaction."""
+    live = live_entries(state.manifests, snapshot)
+    waiting = len(live) - len(visible_entries(live, state.schema))
+    if waiting:
+        raise SchemaError(
+            f"'{state.name}' has rows in {waiting} file{'' if waiting == 1 else 's'} that cannot be checked: no read "
+            f"sees them before the next compaction.",
+            hint="Run ALTER TABLE … COMPACT, and try again.",
+        )
 
 
 def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:

@@ -139,7 +139,7 @@ class Draft:
                 return
             raise no_path(self.fields, change.name)
         check_not_key(self._keyed, path, "dropped")
-        check_not_computed_from(self.options, path, "dropped")
+        check_not_computed_from(self.options, self.fields, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
 
         def drop(siblings: Fields, at: int) -> Fields:
@@ -164,7 +164,7 @@ class Draft:
             return
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "renamed")
-        check_not_computed_from(self.options, path, "renamed")
+        check_not_computed_from(self.options, self.fields, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
 
         if len(path) == 1:

@@ -29,9 +29,9 @@ _TIMES = ("DATE", *TIMESTAMP_ROOTS)
 _CALCULATING = ("sum", "product", "max", "min", "count")
 
 
-def check_not_computed_from(options: Mapping[str, str], path: Path, verb: str) -> None:
+def check_not_computed_from(options: Mapping[str, str], fields: Iterable[DataField], path: Path, verb: str) -> None:
     """Raise a SchemaError for a column that a computed one, a watermark or a CHECK constraint reads."""
-    reader = reader_of(options, path[0])
+    reader = reader_of(options, path[0], (one.name for one in fields))
     if reader is not None:
         raise SchemaError(f"Column '{shown(path)}' cannot be {verb}: it is read by {reader}.")
 

@@ -7,21 +7,19 @@ allowed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
 from tablestore_engine.errors import OptionError, SchemaError
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.named_columns import named_columns
 
 PREFIX: Final = "constraint.check."
 VIOLATED: Final = "A row violates the CHECK constraint "
 VIOLATED_HINT: Final = (
     "Nothing was written. Change such rows or leave them out, or ALTER TABLE … DROP CONSTRAINT its name."
 )
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,8 @@ class CheckConstraint:
         return f"{self.name} ({' '.join(self.sql.split())})"
 
     def columns(self, names: Iterable[str]) -> list[str]:
-        """Those of some columns that the condition names."""
-        text = _QUOTED.sub("", self.sql)
-        return [one for one in names if _named(one).search(text)]
+        """Those of the table's columns that the condition names."""
+        return named_columns(self.sql, names)
 
 
 def check_constraints(options: Mapping[str, str]) -> tuple[CheckConstraint, ...]:
@@ -100,8 +97,3 @@ def refuse_without_spark(options: Mapping[str, str], table: str) -> None:
             f"'{table}' has the CHECK constraint {found[0].shown}, which only Spark evaluates.",
             hint="Write by SQL, or by TableStore.write, whose DataFrame can be spark.createDataFrame(arrow_table).",
         )
-
-
-def _named(column: str) -> re.Pattern[str]:
-    plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
-    return re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)

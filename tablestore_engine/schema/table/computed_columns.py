@@ -14,12 +14,12 @@ from typing import Final, TypeVar
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.types.named_columns import named_columns
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 T = TypeVar("T")
 _KEY: Final = re.compile(r"schema\.(\d+)\.(name|expr|comment|data-type)")
 _WATERMARK: Final = re.compile(r"schema\.watermark\.(\d+)\.(rowtime|strategy\.expr|strategy\.data-type)")
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 @dataclass(frozen=True)
@@ -103,15 +103,18 @@ def check_stored(options: Mapping[str, str], names: Iterable[str]) -> None:
             )
 
 
-def reader_of(options: Mapping[str, str], column: str) -> str | None:
-    """The part of the table that reads a column, as a definition; None when none does."""
-    plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
-    name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
+def reader_of(options: Mapping[str, str], column: str, names: Iterable[str]) -> str | None:
+    """The part of the table that reads a column, one of its names, as a definition; None when none does."""
+    names = tuple(names)
+
+    def reads(sql: str) -> bool:
+        return column in named_columns(sql, names)
+
     for one in computed_columns(options):
-        if name.search(_QUOTED.sub("", one.sql)):
+        if reads(one.sql):
             return f"the computed column {one.name} AS {one.sql}"
     watermark = watermark_of(options)
-    if watermark is not None and name.search(f"{watermark.column}, {_QUOTED.sub('', watermark.sql)}"):
+    if watermark is not None and (reads(quoted_name(watermark.column)) or reads(watermark.sql)):
         return f"WATERMARK FOR {watermark.column} AS {watermark.sql}"
-    check = next((one for one in check_constraints(options) if one.columns([column])), None)
+    check = next((one for one in check_constraints(options) if reads(one.sql)), None)
     return None if check is None else f"the CHECK constraint {check.shown}"

@@ -16,6 +16,7 @@ from typing import Any
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import notes_of
+from tablestore_engine.schema.table.check_constraints import refuse_unchecked
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.storage import clock
@@ -85,8 +86,10 @@ def without_prefix(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def table_defaults(session_options: Mapping[str, str], *, bucketed: bool) -> dict[str, str]:
-    """See `CatalogContext.table_defaults`."""
+    """See `CatalogContext.table_defaults`. Raises OptionError for a CHECK constraint, which no session has."""
     found = without_prefix(session_options)
+    for key in found:
+        refuse_unchecked(key)
     if not bucketed:
         found.pop("bucket", None)
     return found

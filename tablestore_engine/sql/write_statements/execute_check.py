@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import ConstraintError
@@ -21,20 +21,20 @@ from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.write.checked_rows import check_conditions, violation_sql
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.table import AddCheck, CreateTable
-from tablestore_engine.sql.types.types import parse_sql_type
+from tablestore_engine.sql.statements.table import AddCheck
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def check_declared(statement: CreateTable, spark: Callable[[], SparkSession]) -> None:
-    """Raise a SqlError for a CHECK constraint of CREATE TABLE that Spark cannot evaluate."""
-    kinds = [
-        (one.name, parse_sql_type(one.type_sql, one.name)) for one in statement.columns if one.computed_sql is None
-    ]
-    check_conditions(check_constraints(statement.options), _empty(kinds, spark()))
+def check_declared(
+    columns: Sequence[tuple[str, DataType]], options: Mapping[str, str], spark: Callable[[], SparkSession]
+) -> None:
+    """Raise a SqlError for a CHECK constraint of a new table that Spark cannot evaluate."""
+    checks = check_constraints(options)
+    if checks:
+        check_conditions(checks, _empty(columns, spark()))
 
 
 def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResult:

@@ -26,6 +26,7 @@ from tablestore_engine.operation.table_commands.write_group import forgotten_gro
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
+from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.create_schema import Column, check_alike, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -36,7 +37,7 @@ from tablestore_engine.spark.dml.insert_overwrite import (
 )
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.write.align_columns import align
-from tablestore_engine.spark.write.checked_rows import checked
+from tablestore_engine.spark.write.checked_rows import check_conditions, checked
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
@@ -73,7 +74,9 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if size is None:
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
-    rows = frames.rows(checked(align(frame, schema), schema), size)
+    aligned = align(frame, schema)
+    check_conditions(check_constraints(schema.options), aligned)
+    rows = frames.rows(checked(aligned, schema), size)
     if kind is None:
         created = _create(context, database, name, schema, rows)
         if created is not None:

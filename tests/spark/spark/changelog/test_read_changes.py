@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.errors import ChangesNotFound, OptionError, SqlError, UserError
 from tablestore_engine.spark.changelog import change_frame
@@ -95,6 +96,41 @@ def test_changes_of_rows_that_are_marked_as_deleted(store, monkeypatch):
     for most in (100, 3):  # the last one is too few to look the rows up
         monkeypatch.setattr(change_frame, "MOST_KEYS", most)
         assert changes(store, "'a', 2", "_row_kind, id, d, string(x)") == expected
+
+
+def test_changes_of_a_keyed_table_whose_rows_vectors_delete(store, tmp_path, monkeypatch):
+    store.execute(
+        "CREATE TABLE k (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket' = '1', 'deletion-vectors.enabled' = 'true')"
+    )
+    store.execute("INSERT INTO k SELECT id, 0 FROM range(20000)")
+    table, states = store.table("k"), []
+    states.append(table.latest_snapshot().id)
+    (large,) = [e.file.file_name for e in table.live_files()]
+    store.execute("MERGE INTO k USING (VALUES (2, 'd'), (5, 'u')) s(id, o) ON k.id = s.id"
+                  " WHEN MATCHED AND o = 'd' THEN DELETE WHEN MATCHED THEN UPDATE SET v = 7")  # fmt: skip
+    states.append(table.latest_snapshot().id)
+    store.execute("DELETE FROM k WHERE id = 3")
+    states.append(table.latest_snapshot().id)
+    assert large in [e.file.file_name for e in table.live_files()], "only its rows were marked"
+    steps = [[("+U", 5, 7), ("-D", 2, 0), ("-U", 5, 0)], [("-D", 3, 0)]]
+    table.create_tag("before", states[0])
+    for most in (1_000_000, 3):  # the last one is too few to look the rows up
+        monkeypatch.setattr(change_frame, "MOST_KEYS", most)
+        for start, end, expected in zip(states, states[1:], steps, strict=False):
+            assert changes(store, f"'k', {start}, {end}") == expected
+            assert sorted(map(tuple, store.changes("k", start, end).collect())) == expected
+            hint = f"/*+ OPTIONS('incremental-between' = '{start},{end}') */"
+            assert rows(store, f"SELECT * FROM k$audit_log {hint}") == expected
+        assert changes(store, "'k', 'before'") == sorted(steps[0] + steps[1])
+        binlog = "SELECT * FROM k$binlog /*+ OPTIONS('incremental-between' = 'before,{}') */"
+        assert rows(store, binlog.format(states[1])) == [("+U", [5, 5], [0, 7]), ("-D", [2], [0])]
+    options = {"scan.mode": "from-snapshot", "scan.snapshot-id": states[0] + 1}
+    stream = store.read_stream("k", options=options).writeStream.format("memory").queryName("arrived")
+    stream.trigger(availableNow=True).option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination()
+    assert sorted(map(tuple, store.spark.table("arrived").collect())) == sorted(steps[0] + steps[1])
+    store.execute(f"CALL sys.rollback(table => 'k', snapshot => {states[0]})")
+    assert changes(store, f"'k', {states[2]}") == [("+I", 2, 0), ("+I", 3, 0), ("+U", 5, 0), ("-U", 5, 7)]
 
 
 def test_impossible_ranges_are_refused(keyed):

@@ -12,8 +12,11 @@ from support.append_deletion_vectors import prepared_delete
 from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
+from tablestore_engine.operation.changelog.change_plan import plan_changes
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
-from tablestore_engine.operation.stream.pieces import packed, rows_of
+from tablestore_engine.operation.history.change_range import change_range
+from tablestore_engine.operation.stream.pieces import packed, pieces_of, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
@@ -59,7 +62,7 @@ def history(table, keyed, dice):
     choice = dice.random()
     if choice < 0.15:
         compact(table)
-    elif choice < 0.5 and table.options.deletion_vectors:
+    elif choice < 0.5 and not keyed and table.options.deletion_vectors:
         prepared_delete(table, dice.sample(range(9), 2), rows(dice.sample(range(9), dice.randrange(2)), v=7))()
     elif choice < 0.25 and not keyed:
         write(table, rows([dice.randrange(9)], v=dice.randrange(3)), kind="OVERWRITE", replaces=lambda entry: True)
@@ -67,14 +70,17 @@ def history(table, keyed, dice):
         ids = dice.sample(range(9), 3)
         kinds = [dice.choice([PUT, PUT, DELETE]) for _ in ids] if keyed else None
         write(table, rows(ids, v=dice.randrange(3)), kinds)
+        if keyed and table.options.deletion_vectors:
+            merge_unread(table.state)  # only then the rows can be read
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", ["keyed", "lookup", "append", "buckets", "marks"])
+@pytest.mark.parametrize("kind", ["keyed", "lookup", "vectors", "append", "buckets", "marks"])
 def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     dice = random.Random(seed)
-    keyed = kind in ("keyed", "lookup")
-    options = {"changelog-producer": "lookup"} if kind == "lookup" else {}
+    keyed = kind in ("keyed", "lookup", "vectors")
+    more = {"lookup": {"changelog-producer": "lookup"}, "vectors": {"deletion-vectors.enabled": "true"}}
+    options = more.get(kind, {})
     if keyed:
         table = keyed_table(tmp_path, {"bucket": "2", **options})
     else:
@@ -85,8 +91,8 @@ def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     for _ in range(dice.randrange(4)):
         history(table, keyed, dice)
     planner = StreamPlanner(table.state)
-    sources = {"keyed": ChangeSource.STATES, "lookup": ChangeSource.RECORDED, "marks": ChangeSource.STATES}
-    assert planner.source is sources.get(kind, ChangeSource.FILES)
+    sources = {"lookup": ChangeSource.RECORDED, "append": ChangeSource.FILES, "buckets": ChangeSource.FILES}
+    assert planner.source is sources.get(kind, ChangeSource.STATES)
     latest = dice.random() < 0.5
     state = content(table) if latest else Counter()
     position = planner.begin(StreamOptions("latest" if latest else "latest-full"))
@@ -234,6 +240,27 @@ def test_changed_columns_end_a_stream_that_goes_on_when_it_is_started_again(tmp_
         planner.following(position, Limits())
     ((_, changes),) = batches(StreamPlanner(table.state), position)
     assert changes == [{"_row_kind": "+I", "id": 2, "v": 1, "w": 5}]
+
+
+def test_rows_that_vectors_delete_are_in_the_pieces_of_a_bucket(tmp_path):
+    table = keyed_table(tmp_path, {"bucket": "1", "deletion-vectors.enabled": "true"})
+    steps = [(rows(range(1_000)), None), (rows([2]) + rows([5], v=7), [DELETE, PUT]), (rows([3]), [DELETE])]
+    merged = []
+    for given, kinds in steps:
+        write(table, given, kinds)
+        merge_unread(table.state)
+        merged.append(table.latest_snapshot().id)
+    (before, one, two) = merged
+    updated = [{"_row_kind": "-U", "id": 5, "v": 0}, {"_row_kind": "+U", "id": 5, "v": 7}]
+    deleted = [{"_row_kind": "-D", "id": number, "v": 0} for number in (2, 3)]
+    for start, end, expected in ((before, one, [deleted[0], *updated]), (one, two, [deleted[1]])):
+        plan = plan_changes(table.state, change_range(table.state, start, end))
+        (piece,) = pieces_of(plan)
+        (found,) = rows_of(table.state, piece)
+        assert found.to_pylist() == table.changes(start, end).to_pylist() == expected
+        stored = {f.file_name: f for f in (*plan.before.files, *plan.after.files)}
+        assert (piece.files, piece.rows) == (len(stored), sum(f.row_count for f in stored.values()))
+        assert {f.row_count for f in plan.before.files} >= {1_000}, "the file stayed"
 
 
 def test_limits_count_the_files_of_which_rows_are_marked(tmp_path):

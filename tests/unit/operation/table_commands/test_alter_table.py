@@ -8,6 +8,7 @@ from support.invariants import check_invariants
 from support.tables import compact, make_table, read, reload, write
 
 from tablestore_engine.errors import ConflictError, SchemaError
+from tablestore_engine.operation.table_commands import arrow_write
 from tablestore_engine.schema.table.schema_changes import (
     AddCheckConstraint,
     AddColumn,
@@ -99,6 +100,18 @@ def test_a_first_write_that_began_before_conflicts(tmp_path, change):
         write(before, [{"id": 1, "v": None}])
     write(table, [{"id": 1, "v": 1}])
     assert read(reload(table)) == [{"id": 1, "v": 1}]
+
+
+@pytest.mark.parametrize("change", [STRICT, AddCheckConstraint("positive", "v > 0", 2, 0)])
+def test_rows_that_no_read_sees_yet_cannot_be_checked(tmp_path, monkeypatch, change):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"deletion-vectors.enabled": "true", "bucket": "1"})
+    write(table, [{"id": 1, "v": 1}])
+    monkeypatch.setattr(arrow_write, "follow", lambda done: done.snapshot)  # killed right after the commit
+    table.write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([None], pa.int32())}))
+    assert read(table) == [{"id": 1, "v": 1}]
+    with pytest.raises(SchemaError, match="rows in 1 file that cannot be checked"):
+        table.alter(change)
+    assert reload(table).schema == table.schema
 
 
 def test_folded_records_are_checked_one_by_one(tmp_path):
