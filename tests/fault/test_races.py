@@ -141,7 +141,7 @@ def test_kill_9_at_random_moments(table, tmp_path):
 
 
 def test_concurrent_retractions_of_a_multiset_table(tmp_path):
-    """The first of them turns the table; the others, and the compactors, began on what it was."""
+    """The first of them enables retractions; the others, and the compactors, started from the snapshot before."""
     options = {"commit.max-retries": "50", "compaction.min.file-num": "4"}
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=options)
     compactors = [start(tmp_path, "compact") for _ in range(2)]

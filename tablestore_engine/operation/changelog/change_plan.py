@@ -163,12 +163,13 @@ def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> 
 
 def changed_positions(io: FileIO, marked: Sequence[MarkedFile]) -> Iterator[tuple[MarkedFile, Positions, Positions]]:
     """For each file the positions of the rows that are there since, and of those that are not any more."""
-    was, now = _deleted_rows(io, [one.before for one in marked]), _deleted_rows(io, [one.after for one in marked])
+    was = _deletion_vectors(io, [one.before for one in marked])
+    now = _deletion_vectors(io, [one.after for one in marked])
     for one, old, new in zip(marked, was, now, strict=True):
         yield one, np.setdiff1d(old, new, assume_unique=True), np.setdiff1d(new, old, assume_unique=True)
 
 
-def _deleted_rows(io: FileIO, scans: Sequence[BucketScan]) -> Iterator[Positions]:
+def _deletion_vectors(io: FileIO, scans: Sequence[BucketScan]) -> Iterator[Positions]:
     """The deleted rows of scans of one file each."""
     vectors = [scan.deletions.get(scan.files[0].file_name) for scan in scans]
     found = read_positions_of(io, [one for one in vectors if one is not None])

@@ -75,7 +75,7 @@ class Frames:
         self._functions = CalledFunctions(spark, catalog)
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
-        self._looks_up = not (lasting or only_columns)
+        self.looks_up = not (lasting or only_columns)  # rows, while a query is bound
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._nesting = Nesting()
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
@@ -300,8 +300,7 @@ class Frames:
         table.options.check_readable()
         if reference.time_travel is None:
             read = TableRead(table, self.pin(table), table.schema, reference)
-            looks = reference.joined and self._looks_up and not self.explaining
-            few = joined_rows(self.spark, read, self._as_it_is) if looks else None
+            few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._as_it_is)
             return few or self._frame_of(read, fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)
         return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)

@@ -32,7 +32,8 @@ def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame
         SnapshotNotFound, TagNotFound
     """
     if travel.version_sql is not None:
-        return table.version(travel.version_sql.strip().strip("'\""))
+        text = literal_text(travel.version_sql)
+        return table.version(travel.version_sql.strip() if text is None else text.strip())
     assert travel.timestamp_sql is not None
     millis = _millis(travel.timestamp_sql, run)
     if millis is None:

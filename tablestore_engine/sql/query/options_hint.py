@@ -42,7 +42,7 @@ def _travel(key: str, value: str) -> TimeTravel | None:
     if key in _VERSIONS:
         if key == "scan.snapshot-id" and not value.isdigit():
             raise OptionError(f"Option '{key}' cannot be '{value}': the number of a snapshot is expected.")
-        return TimeTravel(version_sql=f"'{value}'")
+        return TimeTravel(version_sql=literal(value))
     if key in _MILLIS:
         if not value.isdigit():
             raise OptionError(f"Option '{key}' cannot be '{value}': milliseconds since 1970 are expected.")

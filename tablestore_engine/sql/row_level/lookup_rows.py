@@ -42,7 +42,7 @@ def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTa
         TableStoreError: the condition cannot be evaluated.
     """
     known = target.keyed or target.marks
-    if where_sql is None or target.frames.explaining or target.hidden or not known or not is_large(target.plan):
+    if where_sql is None or not target.frames.looks_up or target.hidden or not known or not is_large(target.plan):
         return target, where_sql
     pinned = None if target.marks else pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:

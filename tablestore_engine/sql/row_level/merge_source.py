@@ -124,7 +124,7 @@ def read_once(
     target = merge.target((on,), others)
     pairs: Pairs = []
     whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
-    looks = (target.keyed or target.marks) and not (frames.explaining or hidden or whole)
+    looks = (target.keyed or target.marks) and frames.looks_up and not (hidden or whole)
     if is_large(target.plan) and (looks or None not in others):
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
         pairs = comparable_columns(pairs, table.schema, frame)

@@ -63,6 +63,7 @@ class RowContext:
             settings=self.settings,
         )
         frames.explaining = self.explaining
+        frames.looks_up &= not self.explaining
         return frames
 
     def identifier(self, name: TableName) -> tuple[str, str]:

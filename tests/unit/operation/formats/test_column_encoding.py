@@ -73,6 +73,13 @@ def test_dictionaries_are_built_where_they_help():
     assert dictionary_columns(sample) == ["few", "some_texts", "few_dates", "list.list.element"]
 
 
+def _plain(sample: pa.Table) -> set[str]:
+    chosen = encodings(sample, [], "zstd", CoreOptions.parse({}))
+    plain = {one for one, codec in chosen["compression"].items() if codec == "none"}
+    assert plain.isdisjoint(chosen["compression_level"])
+    return plain
+
+
 def test_codes_that_do_not_compress_are_stored_as_they_are():
     """Random codes of about one frequency are packed bits; rare and repeated ones compress, or are runs."""
     rows = 20_000
@@ -82,6 +89,7 @@ def test_codes_that_do_not_compress_are_stored_as_they_are():
         {
             "random": [one % 61 for one in random],
             "nulls": [one % 61 or None for one in random],
+            "only_nulls": pa.nulls(rows, pa.int32()),
             "texts": [str(one % 61) for one in random],
             "many": [one % 2_500 for one in random],
             "one_value": [7] * rows,
@@ -89,13 +97,22 @@ def test_codes_that_do_not_compress_are_stored_as_they_are():
             "in_turn": [i % 61 for i in range(rows)],
         }
     )
-    compression = encodings(sample, [], "zstd", CoreOptions.parse({}))["compression"]
-    assert {one for one, codec in compression.items() if codec == "none"} == {
-        "random",
-        "nulls",
-        "texts",
-        "many",
-        "one_value",
-    }
-    few = encodings(sample.slice(0, 5_000), [], "zstd", CoreOptions.parse({}))["compression"]
-    assert set(few.values()) == {"zstd"}, "small files"
+    assert _plain(sample) == {"random", "nulls", "only_nulls", "texts", "many", "one_value"}
+    assert _plain(sample.slice(0, 5_000)) == set(), "small files"
+
+
+def test_columns_that_may_grow_without_compression_are_compressed():
+    """Long texts, many texts, and columns whose later rows differ from the first."""
+    rows = 100_000
+    draw = Random(1)
+    random = [draw.getrandbits(24) for _ in range(rows)]
+    sample = pa.table(
+        {
+            "long": [f"{one % 61:040}" for one in random],
+            "many": [f"text number {one % 2_500}" for one in random],
+            "later": [one % 61 if i < rows // 2 else i for i, one in enumerate(random)],
+            "short": [f"{one % 61}" for one in random],
+        }
+    )
+    assert {"long", "many", "later"} <= set(dictionary_columns(sample))
+    assert _plain(sample) == {"short"}

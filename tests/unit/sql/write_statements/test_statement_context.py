@@ -16,7 +16,7 @@ def test_the_settings_of_the_session_are_fetched_once(tmp_path, monkeypatch):
     make_table(tmp_path, {"id": "INT"})
     catalog = statement_context.Catalog(tmp_path)
     spark = SimpleNamespace(conf=SimpleNamespace(getAll={"spark.paimon.write-only": "true"}))
-    monkeypatch.setattr(statement_context, "Frames", lambda *args, **kwargs: SimpleNamespace(**kwargs))
+    monkeypatch.setattr(statement_context, "Frames", lambda *_, **kwargs: SimpleNamespace(looks_up=True, **kwargs))
     context = RowContext(catalog, "default", lambda: spark, lambda: 0, {})
     delete = Delete(sql="DELETE FROM t WHERE id > 1", table=TableName(None, "t"), where_sql="id > 1")
     context = with_dynamic_options(delete, context)
