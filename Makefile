@@ -16,6 +16,9 @@ PY       := $(VENV)/bin/python
 INSTALL  := $(PY) -m pip install --quiet --disable-pip-version-check
 RECIPES  := pyproject.toml setup.py
 
+# Every process of a check would compile anew what it imports, dbt and PySpark too: three seconds of a dbt command.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 

@@ -25,6 +25,7 @@ from tablestore_engine.sql.catalog.execute_catalog import execute as execute_cat
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, declared_expressions
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.query.exact_conditions import exact_predicate
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
@@ -65,7 +66,8 @@ class TableStore(StoreSession):
         session_factory: Callable[[], SparkSession] | None = None,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(Catalog(warehouse), spark, database, session_factory, options or {})
+        catalog = Catalog(warehouse, read_condition=exact_predicate)
+        super().__init__(catalog, spark, database, session_factory, options or {})
 
     @in_one_message
     def sql(self, text: str, args: Parameters | None = None) -> DataFrame:

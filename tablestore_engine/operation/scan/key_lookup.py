@@ -55,7 +55,7 @@ def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expres
     if field is None or field.name not in schema.primary_keys:
         return None
     values = predicate.values if isinstance(predicate, In) else (predicate.value,)
-    scalars: list[Any] = [_scalar(value, field.type) for value in values]
+    scalars: list[Any] = [certain_scalar(value, field.type) for value in values]
     if any(scalar is None for scalar in scalars):
         return None
     if isinstance(predicate, In):
@@ -65,7 +65,7 @@ def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expres
     return _OPERATORS[predicate.op](pc.field(field.name), scalars[0])
 
 
-def _scalar(value: Constant, data_type: DataType) -> pa.Scalar | None:
+def certain_scalar(value: Constant, data_type: DataType) -> pa.Scalar | None:
     """The constant as an Arrow value of the column's type; None when it is not certain that Arrow compares it so."""
     converted = comparable(value, data_type)
     try:

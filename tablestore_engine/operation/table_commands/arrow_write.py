@@ -17,11 +17,11 @@ from tablestore_engine.operation.table_commands.after_commit import follow, foll
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
+from tablestore_engine.operation.write.row_conditions import RowConditions
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
-from tablestore_engine.schema.table.check_constraints import refuse_without_spark
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import check_spelling
 from tablestore_engine.table_state import TableState
@@ -43,7 +43,8 @@ def write_arrow(
     Raises:
         CommitIdentityError: it is not known whether they were sent before.
         ColumnNotFound: a column that is spelled in another way, if `is_case_sensitive`.
-        SchemaError: columns that do not fit, or a CHECK constraint, which only Spark evaluates.
+        SchemaError: columns that do not fit, or a CHECK constraint that only Spark evaluates.
+        ConstraintError: a row violates a CHECK constraint.
         PrimaryKeyError: a null in a key.
         UserError: keys may be in another partition, which only a write with Spark supports.
         ConflictError: others replaced the table, or won every time; batches can be read once, so their first
@@ -52,16 +53,16 @@ def write_arrow(
     done = sent_before(state, intent.identity)
     if done is not None:
         return done
-    refuse_without_spark(state.schema.options, state.name)
+    conditions = RowConditions(state)
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
-        fitting = _fitting(rows, state.schema, is_case_sensitive)
+        fitting = conditions.check(_fitting(rows, state.schema, is_case_sensitive))
         return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), intent))
 
     def stream(job: WriteJob) -> WriteResult:
         given = (pa.Table.from_batches([batch]) for batch in _batches(rows))
-        tables = (_fitting(one, state.schema, is_case_sensitive) for one in given)
+        tables = (conditions.check(_fitting(one, state.schema, is_case_sensitive)) for one in given)
         return write_tables(job, tables, BufferSizes.of(state.options))
 
     return _write(state, stream, intent)

@@ -1,8 +1,8 @@
 """CHECK constraints: conditions that are false for no row of a table.
 
 They are options of the table, `constraint.check.<name>` = condition: other engines ignore them, and every ALTER keeps
-them. Spark evaluates the conditions on the rows of each write. As in SQL, a row for which a condition is null is
-allowed.
+them. Spark evaluates the conditions on the rows of each write; in writes without Spark, Arrow does, where it gives the
+same answer. As in SQL, a row for which a condition is null is allowed.
 """
 
 from __future__ import annotations
@@ -86,14 +86,4 @@ def refuse_unchecked(key: str) -> None:
         raise OptionError(
             f"'{key}' is a CHECK constraint, which is not set as an option: rows that exist may violate it.",
             hint="Use ALTER TABLE … ADD CONSTRAINT name CHECK (condition), which checks them.",
-        )
-
-
-def refuse_without_spark(options: Mapping[str, str], table: str) -> None:
-    """Raise a SchemaError for a write without Spark, which evaluates no condition."""
-    found = check_constraints(options)
-    if found:
-        raise SchemaError(
-            f"'{table}' has the CHECK constraint {found[0].shown}, which only Spark evaluates.",
-            hint="Write by SQL, or by TableStore.write, whose DataFrame can be spark.createDataFrame(arrow_table).",
         )

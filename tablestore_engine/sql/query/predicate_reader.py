@@ -59,7 +59,7 @@ def read_condition(tokens: list[Token], start: int, end: int, owner: Owner[R]) -
 
     ``owner`` resolves a dotted name to a relation and the column's name in it, or None.
     """
-    return _Reader(tokens, owner).condition(start, end)
+    return ConditionReader(tokens, owner).condition(start, end)
 
 
 def read_equalities(
@@ -67,19 +67,19 @@ def read_equalities(
 ) -> list[tuple[tuple[R, str], tuple[R, str]]]:
     """Pairs of columns that are equal, and not null, in every row on which tokens ``start`` to ``end`` (exclusive) are
     true."""
-    return _Reader(tokens, owner).equalities(start, end)
+    return ConditionReader(tokens, owner).equalities(start, end)
 
 
 def read_column(tokens: list[Token], start: int, end: int, owner: Owner[R]) -> tuple[R, str] | None:
     """The column that tokens ``start`` to ``end`` (exclusive) are; None for any other expression."""
-    found = _Reader(tokens, owner).column(start)
+    found = ConditionReader(tokens, owner).column(start)
     return found[0] if found is not None and found[1] == end else None
 
 
 def conjuncts(tokens: list[Token], start: int, end: int) -> list[tuple[int, int]]:
     """The conditions that AND joins in tokens ``start`` to ``end`` (exclusive): where each begins, and its end."""
     nobody: Owner[str] = lambda parts: None  # noqa: E731
-    return _Reader(tokens, nobody).conjuncts(start, end)
+    return ConditionReader(tokens, nobody).conjuncts(start, end)
 
 
 def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
@@ -119,34 +119,36 @@ def _any(parts: list[Facts[R]]) -> Facts[R]:
     return facts
 
 
-class _Reader(Generic[R]):
-    """Reads a boolean expression from tokens, top down: OR, AND, then one comparison."""
+class ConditionReader(Generic[R]):
+    """Reads a boolean expression from tokens, top down: OR, AND, then one comparison. `exact_conditions` extends it."""
 
     def __init__(self, tokens: list[Token], owner: Owner[R]) -> None:
         self.tokens = tokens
         self.owner = owner
 
     def condition(self, start: int, end: int) -> Facts[R]:
-        branches = self._split(start, end, "OR")
+        """See `read_condition`."""
+        branches = self.split(start, end, "OR")
         if not branches:
             return {}
         if len(branches) > 1:
             return _any([self.condition(*branch) for branch in branches])
-        terms = self._split(start, end, "AND")
+        terms = self.split(start, end, "AND")
         if len(terms) > 1:
             return _all([self.condition(*term) for term in terms])
-        if self._in_parentheses(start, end):
+        if self.in_parentheses(start, end):
             return self.condition(start + 1, end - 1)
-        fact = self._comparison(start, end)
+        fact = self.comparison(start, end)
         return {} if fact is None else {fact[0]: [fact[1]]}
 
     def equalities(self, start: int, end: int) -> list[tuple[tuple[R, str], tuple[R, str]]]:
-        if len(self._split(start, end, "OR")) != 1:
+        """See `read_equalities`."""
+        if len(self.split(start, end, "OR")) != 1:
             return []
-        terms = self._split(start, end, "AND")
+        terms = self.split(start, end, "AND")
         if len(terms) > 1:
             return [pair for term in terms for pair in self.equalities(*term)]
-        if self._in_parentheses(start, end):
+        if self.in_parentheses(start, end):
             return self.equalities(start + 1, end - 1)
         left = self.column(start)
         if left is None or self.tokens[left[1]].key not in ("=", "=="):
@@ -155,14 +157,15 @@ class _Reader(Generic[R]):
         return [(left[0], right[0])] if right is not None and right[1] == end else []
 
     def conjuncts(self, start: int, end: int) -> list[tuple[int, int]]:
-        if len(self._split(start, end, "OR")) != 1:
+        """See the function `conjuncts`."""
+        if len(self.split(start, end, "OR")) != 1:
             return [(start, end)]
-        terms = self._split(start, end, "AND")
+        terms = self.split(start, end, "AND")
         if len(terms) > 1:
             return [one for term in terms for one in self.conjuncts(*term)]
-        return self.conjuncts(start + 1, end - 1) if self._in_parentheses(start, end) else [(start, end)]
+        return self.conjuncts(start + 1, end - 1) if self.in_parentheses(start, end) else [(start, end)]
 
-    def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
+    def split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
         """The operands of ``operator`` at this level: one operand when the operator does not occur, none when the
         parentheses do not match (a column may be called ``end``)."""
         parts, first, between = [], start, 0
@@ -182,17 +185,19 @@ class _Reader(Generic[R]):
         parts.append((first, end))
         return parts
 
-    def _in_parentheses(self, start: int, end: int) -> bool:
+    def in_parentheses(self, start: int, end: int) -> bool:
+        """Whether the tokens are one group in parentheses."""
         return end - start > 2 and self.tokens[start].key == "(" and self.tokens[start].partner == end - 1
 
-    def _comparison(self, start: int, end: int) -> tuple[R, Predicate] | None:
+    def comparison(self, start: int, end: int) -> tuple[R, Predicate] | None:
+        """The predicate of one comparison of a column with constants, in either order."""
         if end - start < 3:
             return None
         column = self.column(start)
         if column is None:
             return self._constant_first(start, end)
         (relation, name), i = column
-        predicate = self._predicate(name, i, end)
+        predicate = self.predicate(name, i, end)
         return None if predicate is None else (relation, predicate)
 
     def _constant_first(self, start: int, end: int) -> tuple[R, Predicate] | None:
@@ -208,7 +213,7 @@ class _Reader(Generic[R]):
         (relation, name), _ = column
         return relation, Compare(name, _FLIPPED[op], value)
 
-    def _predicate(self, name: str, i: int, end: int) -> Predicate | None:
+    def predicate(self, name: str, i: int, end: int) -> Predicate | None:
         """The predicate after a column; it must consist of all tokens up to ``end``."""
         tokens = self.tokens
         key = tokens[i].key

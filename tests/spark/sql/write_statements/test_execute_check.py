@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from support.spark_rows import rows
 
-from tablestore_engine.errors import ConstraintError, SchemaError, SqlError
+from tablestore_engine.errors import ConstraintError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -31,8 +31,8 @@ def test_no_write_violates_a_constraint(store, tail):
             store.execute(text)
     with pytest.raises(ConstraintError, match=r"small \(c < 100\): c = 300\."):
         store.write("t", store.spark.sql("SELECT 5 AS id, 300 AS c"))
-    with pytest.raises(SchemaError, match=r"c_check .* only Spark evaluates"):
-        store.table("t").write(pa.table({"id": pa.array([5], pa.int32()), "c": pa.array([7], pa.int32())}))
+    with pytest.raises(ConstraintError, match=r"^A row violates the CHECK constraint c_check \(c > 0\): c = -7\."):
+        store.table("t").write(pa.table({"id": pa.array([5], pa.int32()), "c": pa.array([-7], pa.int32())}))
     assert store.table("t").latest_snapshot() == before
     store.execute("UPDATE t SET c = c + 1 WHERE id < 3")
     store.execute("DELETE FROM t WHERE id = 4")
