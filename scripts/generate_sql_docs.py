@@ -78,8 +78,7 @@ may have one of these names, or one that begins with `__tablestore_`.
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns that
   differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID` is none of them.
-  Queries then name all columns exactly; a column to write to, of which there is no other spelling, may be named in any
-  case.
+  Queries and writes then name all columns exactly.
   In other sessions, reads and writes of its rows are refused, because each of the names is ambiguous there; Python
   reads such a table without a session. dbt does not distinguish such names.
 """
