@@ -96,8 +96,5 @@ class Folders:
             if counts is None:
                 raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
             schema = counts
-        return Table(
-            TableState(
-                identifier, self._io, paths, schema, schemas, snapshots, read_condition=self._read_condition,
-            )
-        )  # fmt: skip
+        state = TableState(identifier, self._io, paths, schema, schemas, snapshots, read_condition=self._read_condition)
+        return Table(state)
