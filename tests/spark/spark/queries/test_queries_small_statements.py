@@ -85,8 +85,10 @@ def test_case_sensitive_sessions(store, case_sensitive):
     store.spark.conf.set("spark.sql.caseSensitive", case_sensitive)
     store.sql("CREATE TABLE t (Id INT, V STRING, PRIMARY KEY (Id) NOT ENFORCED)")
     store.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
-    store.sql("INSERT INTO T (v, ID) VALUES ('c', 3)")
-    store.sql("UPDATE t SET v = 'B' WHERE Id = 2")
+    # Queries and writes of a case-sensitive session name columns as they are spelled.
+    table, key, value = ("t", "Id", "V") if case_sensitive == "true" else ("T", "ID", "v")
+    store.sql(f"INSERT INTO {table} ({value}, {key}) VALUES ('c', 3)")
+    store.sql(f"UPDATE {table} SET {value} = 'B' WHERE Id = 2")
     store.sql("DELETE FROM t WHERE Id = 1")
     store.sql(
         "MERGE INTO t USING (SELECT 3 AS Id, 'm' AS V) q ON t.Id = q.Id WHEN MATCHED THEN UPDATE SET *"
