@@ -270,7 +270,11 @@ def _figures(table: Table, files: list[ManifestEntry], snapshot: Snapshot | None
 
 
 def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The results of ANALYZE TABLE; no row when it was never run. Raises CorruptMetadataError: their file is lost."""
+    """The results of ANALYZE TABLE; no row when it was never run.
+
+    Raises:
+        CorruptMetadataError: the file is lost.
+    """
     found = table.statistics_of(snapshot)
     if found is None:
         if snapshot is not None and snapshot.statistics is not None:
