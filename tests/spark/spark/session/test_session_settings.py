@@ -114,7 +114,7 @@ def test_a_merge_that_is_an_upsert_names_columns_as_they_are_spelled(store, on, 
     merge = f"MERGE INTO k USING (SELECT 1 AS id, 2 AS v) s ON {on} WHEN MATCHED THEN UPDATE SET {set_} "
     merge += "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
     store.spark.conf.set("spark.sql.caseSensitive", "true")
-    with pytest.raises(UserError, match="ID.* cannot be resolved|Column 'V' does not exist.*Did you mean 'v'"):
+    with pytest.raises(UserError, match=r"ID.* cannot be resolved|Column 'V' does not exist.*Did you mean 'v'"):
         store.sql(merge)
     store.spark.conf.set("spark.sql.caseSensitive", "false")
     store.sql(merge)
