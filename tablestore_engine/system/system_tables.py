@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.errors import CorruptMetadataError, SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
@@ -270,9 +270,15 @@ def _figures(table: Table, files: list[ManifestEntry], snapshot: Snapshot | None
 
 
 def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The results of ANALYZE TABLE; no row when it was never run."""
+    """The results of ANALYZE TABLE; no row when it was never run.
+
+    Raises:
+        CorruptMetadataError: the file is lost.
+    """
     found = table.statistics_of(snapshot)
     if found is None:
+        if snapshot is not None and snapshot.statistics is not None:
+            raise CorruptMetadataError(table.paths.statistics(snapshot.statistics), "it is missing")
         return []
     return [(found.snapshot_id, found.schema_id, found.row_count, found.row_size, found.columns_text())]
 
