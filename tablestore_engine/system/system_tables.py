@@ -237,7 +237,7 @@ def _bounds(row: bytes, types: Sequence[Any]) -> str | None:
 
 
 def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The partitions that hold files. Who made one, and when, is not known here."""
+    """The partitions that hold files. Nothing here knows the creator of a partition, nor the time of its creation."""
     partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: e.partition)
     rows = [(partition_format.shown(row), *_figures(table, files, snapshot), *_UNKNOWN) for row, files in groups]
