@@ -152,12 +152,12 @@ class TableStore(StoreSession):
             from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
-        if isinstance(statement, CreateTable) and check_constraints(statement.options):
+        if isinstance(statement, CreateTable) and (checks := check_constraints(statement.options)):
             from tablestore_engine.sql.write_statements.execute_check import check_declared
 
             stored = [one for one in statement.columns if one.computed_sql is None]
             kinds = [(one.name, parse_sql_type(one.type_sql, one.name)) for one in stored]
-            check_declared(kinds, statement.options, lambda: self.spark)
+            check_declared(checks, kinds, self.spark)
         return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
@@ -218,10 +218,10 @@ class TableStore(StoreSession):
             comment,
             now_millis(),
         )
-        if check_constraints(all_options):
+        if checks := check_constraints(all_options):
             from tablestore_engine.sql.write_statements.execute_check import check_declared
 
-            check_declared([(n, kind) for n, kind, _ in typed], all_options, lambda: self.spark)
+            check_declared(checks, [(n, kind) for n, kind, _ in typed], self.spark)
         say_notes(all_options)
         database, _, table = name.rpartition(".")
         return self._of_session(self.catalog.create_table(database or self.database, table, schema, if_not_exists))

@@ -218,7 +218,8 @@ def _cached_table(name: TableName, context: RowContext) -> Table | None:
 
 def _compact(statement: Compact, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
-    chosen = partition_filter(table.schema, clause_values(table.schema, statement.partition))
+    wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+    chosen = partition_filter(table.schema, wanted)
     compact_table(context.spark, table, chosen)
     return StatementResult("COMPACT")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.errors import CorruptMetadataError, SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
@@ -237,7 +237,7 @@ def _bounds(row: bytes, types: Sequence[Any]) -> str | None:
 
 
 def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The partitions that hold files. Who made one, and when, is not known here."""
+    """The partitions that hold files. Nothing here knows the creator of a partition, nor the time of its creation."""
     partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: e.partition)
     rows = [(partition_format.shown(row), *_figures(table, files, snapshot), *_UNKNOWN) for row, files in groups]
@@ -270,9 +270,15 @@ def _figures(table: Table, files: list[ManifestEntry], snapshot: Snapshot | None
 
 
 def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The results of ANALYZE TABLE; no row when it was never run."""
+    """The results of ANALYZE TABLE; no row when it was never run.
+
+    Raises:
+        CorruptMetadataError: the file is lost.
+    """
     found = table.statistics_of(snapshot)
     if found is None:
+        if snapshot is not None and snapshot.statistics is not None:
+            raise CorruptMetadataError(table.paths.statistics(snapshot.statistics), "it is missing")
         return []
     return [(found.snapshot_id, found.schema_id, found.row_count, found.row_size, found.columns_text())]
 

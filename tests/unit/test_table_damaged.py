@@ -25,6 +25,7 @@ from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.system.system_tables import system_rows
 
 METADATA = ("read", "write", "compact", "describe")
 DOORS_OF = {
@@ -99,6 +100,18 @@ def test_a_broken_file_is_named(catalog, kind, damage):
     with broken(path, damage):
         for door in DOORS_OF[kind]:
             check(catalog, name, door, path)
+
+
+def test_a_query_of_statistics_needs_their_file(catalog):
+    """Other statements do without it."""
+    table = catalog.load_table("default", "keyed")
+    newest = table.latest_snapshot()
+    path = table.paths.statistics(newest.statistics)
+    with broken(path, "missing"):
+        with pytest.raises(CorruptFileError, match=rf"{path} \(table default.keyed\): it is missing.*ANALYZE TABLE"):
+            system_rows(table, "statistics", newest)
+        assert _run(catalog, "keyed", "describe").exit_code == 0
+    assert len(system_rows(table, "statistics", newest)[1]) == 1
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "missing", "a folder"])

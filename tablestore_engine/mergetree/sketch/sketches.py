@@ -65,7 +65,7 @@ def check_sketches(fold: Fold, values: pa.Array) -> None:
         given = present[int(wrong[0])].as_py()
         shown = given[:_SHOWN].hex() + ("…" if len(given) > _SHOWN else "")
         raise ExecutionError(
-            f"Column '{fold.column}' takes {kind.name}, and X'{shown}' is none.",
+            f"Column '{fold.column}' takes {kind.name}, and X'{shown}' is not one.",
             hint=kind.hint,
         )
 

@@ -1,7 +1,7 @@
 """CHECK constraints on Arrow rows, without Spark, where a condition is a predicate that Arrow judges as Spark does.
 
-What Spark compares in another type than the column's, or by a setting of the session, is left to Spark: such a table is
-refused. A predicate is a function from rows to a column that is true, false or null.
+A comparison in another type than the column's, or one that depends on a setting of the session, needs Spark: such a
+table is refused. A predicate is a function from rows to a column that is true, false or null.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ _OWN_FRAME = re.compile(
     r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*(?:\btablestore_engine\b|\bjava\.base/)[^\n]*'
 )
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
-_CUT_NAME = re.compile(r"__\w*\.\.\.|\.\.\.\w*#\d+")
+# A name of the engine that Spark cuts: at the end, also off, where it names an action; and at the beginning, where it
+# is of a view, or picks the value of a clause of MERGE.
+_CUT_NAME = re.compile(r"\b_\w*\.\.\.|, \d AS \.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\(")
 _MARK = re.compile(r"\s*\^+\s*")
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
+from tablestore_engine.schema.alter.edit_fields import find_path, shown
 from tablestore_engine.schema.table.check_constraints import check_constraints, check_options, find_check
 from tablestore_engine.schema.table.schema_changes import (
     RemoveOption,
@@ -20,7 +21,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import Names, check_spelling
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.result import StatementResult
@@ -114,6 +115,9 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
         view = context.catalog.load_view(*context.identifier(name))
         _store(name, _commented(view, name, statement.column, statement.comment), context)
     elif statement.column is not None:
+        found = find_path(context.table(name, "COMMENT ON COLUMN").schema.fields, statement.column)
+        if found is not None:
+            check_spelling(statement.column, shown(found), context.is_case_sensitive)
         _alter(name, [SetColumnComment(statement.column, statement.comment)], context)
     elif statement.kind == "VIEW":
         context.view(name, "COMMENT ON VIEW")

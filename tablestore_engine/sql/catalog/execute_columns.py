@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.alter.edit_fields import find_path, siblings_of
+from tablestore_engine.schema.alter.edit_fields import Path, find_path, shown, siblings_of
 from tablestore_engine.schema.table.create_schema import check_alike
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -25,7 +25,7 @@ from tablestore_engine.schema.table.schema_changes import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import Names, check_spelling
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_alter import changes_of_set, changes_of_unset
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
@@ -61,6 +61,7 @@ def _changes(
     elif isinstance(action, columns.SetTableComment):
         yield SetComment(action.comment)
     else:
+        _check_spelled(action, schema, context)
         yield from _changes_of_columns(action, schema, context)
 
 
@@ -86,6 +87,31 @@ def _changes_of_columns(
         yield _default(action, schema)
     else:
         yield from _replaced(action.columns, schema, context)
+
+
+def _check_spelled(action: columns.ColumnAction, schema: TableSchema, context: CatalogContext) -> None:
+    """`check_spelling` of the columns and fields that an action names: what it changes, and what it is put after."""
+    for path in _named_by(action):
+        found = find_path(schema.fields, path)
+        if found is not None:
+            check_spelling(shown(path), shown(found), context.is_case_sensitive)
+
+
+def _named_by(action: columns.ColumnAction) -> Iterator[Path]:
+    """Paths of what a table has. A DROP that names something else drops nothing: `_dropped`."""
+    if isinstance(action, columns.AddColumn):
+        if action.parent:
+            yield action.parent
+        if action.column.after is not None:
+            yield (*action.parent, action.column.after)
+    elif isinstance(action, columns.RenameColumn | columns.SetDefault):
+        yield action.column
+    elif isinstance(action, columns.AlterColumn):
+        yield action.column
+        if action.after is not None:
+            yield (*action.column[:-1], action.after)
+    elif isinstance(action, columns.AddPartitionField | columns.DropPartitionField):
+        yield (action.column,)
 
 
 def _added(

@@ -112,7 +112,7 @@ def _order(arguments: Arguments) -> SortOrder | None:
         return None
     if strategy not in ORDERS:
         raise SqlError(
-            f"order_strategy is none, {', '.join(ORDERS[:-1])} or {ORDERS[-1]}, not '{strategy}'.",
+            f"order_strategy must be none, {', '.join(ORDERS[:-1])} or {ORDERS[-1]}, not '{strategy}'.",
             hint=f"'{Z_ORDER}' and '{HILBERT}' keep rows together that are close to each other in several columns.",
         )
     return SortOrder(strategy, columns)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 Pairs = Sequence[tuple[str, str]]
@@ -42,12 +42,12 @@ def _travel(key: str, value: str) -> TimeTravel | None:
     if key in _VERSIONS:
         if key == "scan.snapshot-id" and not value.isdigit():
             raise OptionError(f"Option '{key}' cannot be '{value}': the number of a snapshot is expected.")
-        return TimeTravel(version_sql=literal(value))
+        return TimeTravel(version_sql=quoted_text(value))
     if key in _MILLIS:
         if not value.isdigit():
             raise OptionError(f"Option '{key}' cannot be '{value}': milliseconds since 1970 are expected.")
         return TimeTravel(timestamp_sql=f"timestamp_millis({value})")
-    return TimeTravel(timestamp_sql=literal(value)) if key == _TIME else None
+    return TimeTravel(timestamp_sql=quoted_text(value)) if key == _TIME else None
 
 
 def _asks_for_a_state(key: str, value: str) -> bool:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
@@ -120,7 +121,8 @@ def _upsert(
 ) -> tuple[RowLevelTarget, DataFrame] | None:
     """The target, unread, and the rows of the source, if to upsert them is all that the MERGE does; else None."""
     schema = table.schema
-    pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns)
+    sensitive = partial(is_case_sensitive, source.sparkSession)
+    pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns, sensitive)
     star = any(clause.star for clause in (*statement.matched, *statement.not_matched))
     given = Names(source.columns)
     if star and not all(name in given for name in schema.field_names):

@@ -58,13 +58,22 @@ def refuse_unread(text: str, tokens: Sequence[Token], read: Collection[int] = ()
                 "The hint OPTIONS is not read here",
                 kind=SqlError,
                 hint="It follows the table that a statement changes, INSERT INTO t /*+ OPTIONS(…) */ SELECT …, or a "
-                "table that is read: FROM t /*+ OPTIONS(…) */. Set options for all reads by "
-                "ALTER TABLE … SET TBLPROPERTIES ('key' = 'value').",
+                "table that is read: FROM t /*+ OPTIONS(…) */. " + _instead(tokens),
             )
         if before != "SELECT":
             raise error_at(
                 text, token, "A hint is not read here", kind=SqlError, hint="Write it directly after SELECT."
             )
+
+
+def _instead(tokens: Sequence[Token]) -> str:
+    """The way to set an option for good."""
+    words = [one.key for one in tokens[:4]]
+    if words[0] in ("CREATE", "REPLACE") and "TABLE" in words:
+        return (
+            "Options of a new table are its TBLPROPERTIES: CREATE TABLE t TBLPROPERTIES ('key' = 'value') AS SELECT …."
+        )
+    return "Set options for all reads by ALTER TABLE … SET TBLPROPERTIES ('key' = 'value')."
 
 
 def _is_options(content: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import ConstraintError
@@ -10,7 +10,6 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.check_constraints import (
     VIOLATED,
     CheckConstraint,
-    check_constraints,
     unnamed_check,
     with_check,
 )
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
 
 
 def check_declared(
-    columns: Sequence[tuple[str, DataType]], options: Mapping[str, str], spark: Callable[[], SparkSession]
+    checks: Sequence[CheckConstraint], columns: Sequence[tuple[str, DataType]], spark: SparkSession
 ) -> None:
-    """Raise a SqlError for a CHECK constraint of a new table that Spark cannot evaluate."""
-    checks = check_constraints(options)
-    if checks:
-        check_conditions(checks, _empty(columns, spark()))
+    """Raise a SqlError for a constraint of a new table with these columns that Spark cannot evaluate."""
+    check_conditions(checks, _empty(columns, spark))
 
 
 def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResult:

@@ -53,7 +53,7 @@ def _text(expression_sql: str, spark: SparkSession) -> str:
     with translated(expression_sql):
         row = spark.sql(f"SELECT {expression_sql}").first()
     if row is None or not isinstance(row[0], str):
-        raise SqlError(f"EXECUTE IMMEDIATE needs the text of a statement, and {expression_sql} is none.")
+        raise SqlError(f"EXECUTE IMMEDIATE needs the text of a statement, and {expression_sql} is not a text.")
     return row[0]
 
 

@@ -142,7 +142,8 @@ def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[Mani
 def execute_truncate(statement: Truncate, context: RowContext) -> StatementResult:
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
-    chosen = files_of(clause_values(table.schema, statement.partition), table.schema)
+    wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+    chosen = files_of(wanted, table.schema)
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 

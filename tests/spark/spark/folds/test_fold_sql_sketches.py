@@ -74,7 +74,7 @@ def test_values_that_are_no_sketches(store):
         "CREATE TABLE t (id INT, v BINARY, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation',"
         " 'fields.v.aggregate-function' = 'hll_sketch')"
     )
-    with pytest.raises(ExecutionError, match=r"Column 'v' takes HLL sketches.*X'00ff' is none.*hll_sketch_agg"):
+    with pytest.raises(ExecutionError, match=r"Column 'v' takes HLL sketches.*X'00ff' is not one.*hll_sketch_agg"):
         store.execute("INSERT INTO t VALUES (1, X'00ff')")
     with pytest.raises(ExecutionError, match="Column 'v' takes HLL sketches"):
         store.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([b"text"], pa.binary())}))

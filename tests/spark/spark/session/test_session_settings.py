@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from support.spark_rows import answers, stored
 
-from tablestore_engine.errors import ColumnNotFound, SchemaError
+from tablestore_engine.errors import ColumnNotFound, SchemaError, UserError
 from tablestore_engine.schema.table.predicate import Compare
 
 pytestmark = pytest.mark.spark
@@ -58,6 +58,7 @@ def test_rows_are_written_changed_and_skipped(sensitive, layout):
 
 
 WRONG = {
+    "TRUNCATE TABLE t PARTITION (P = 'a')": "P",
     "INSERT INTO t (ID, v) VALUES (1, 2)": "ID",
     "INSERT INTO t (id, V) SELECT 1, 2": "V",
     "INSERT INTO t BY NAME SELECT 1 AS id, 2 AS v, 3 AS ID": "ID",
@@ -105,6 +106,19 @@ def test_a_written_column_is_named_as_it_is_spelled(store):
         if WRONG.get(what) != "ID":
             write()
     assert {row[1] for row in stored(store)} == {2}
+
+
+@pytest.mark.parametrize(("on", "set_"), [("k.ID = s.id", "v = s.v"), ("k.id = s.id", "V = s.v")])
+def test_a_merge_that_is_an_upsert_names_columns_as_they_are_spelled(store, on, set_):
+    store.sql("CREATE TABLE k (id INT, v INT) TBLPROPERTIES ('primary-key' = 'id')")
+    merge = f"MERGE INTO k USING (SELECT 1 AS id, 2 AS v) s ON {on} WHEN MATCHED THEN UPDATE SET {set_} "
+    merge += "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    store.spark.conf.set("spark.sql.caseSensitive", "true")
+    with pytest.raises(UserError, match=r"ID.* cannot be resolved|Column 'V' does not exist.*Did you mean 'v'"):
+        store.sql(merge)
+    store.spark.conf.set("spark.sql.caseSensitive", "false")
+    store.sql(merge)
+    assert stored(store, "k") == [(1, 2)]
 
 
 def test_files_in_which_names_are_ambiguous_are_refused(sensitive):

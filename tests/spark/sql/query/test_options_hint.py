@@ -16,10 +16,12 @@ def test_hints_at_tables(store):
         store.execute(f"INSERT INTO t VALUES ({n})")
     table = store.table("t")
     table.create_tag("first", 1)
+    table.create_tag("it's", 1)
     second = table.snapshot(2).time_millis
     for hint, wanted in (
         ("'scan.snapshot-id' = '2'", [(1,), (2,)]),
         ("'scan.tag-name' = 'first'", [(1,)]),
+        ("'scan.tag-name' = 'it\\'s'", [(1,)]),
         (f"'scan.timestamp-millis' = '{second}'", [(1,), (2,)]),
         ("'scan.timestamp' = '2999-01-01'", [(1,), (2,), (3,)]),
         ("'scan.mode' = 'latest-full'", [(1,), (2,), (3,)]),

@@ -62,7 +62,13 @@ def test_frames_of_the_engine_and_of_java_are_not_shown_and_others_are():
 
 
 def test_an_excerpt_that_cuts_a_name_of_the_engine_is_not_shown():
-    for cut in ("SELECT t.id, CAST('x' AS int) AS v, t.__...", "...lestore_target#20 AS t WHERE id = 'x'"):
+    for cut in (
+        "SELECT t.id, CAST('x' AS int) AS v, t.__...",
+        "...lestore_target#20 AS t WHERE id = 'x'",
+        "...tablestore_clause_0 WHEN 0 THEN CAST(CAST('x' AS int) AS int) ELSE CAST(NULL AS int) END AS _...",
+        "...e_0 WHEN 0 THEN CAST(CAST('x' AS int) AS int) ELSE CAST(NULL AS int) END, 1",
+        "SELECT `t`.`id`, CAST(CAST('x' AS int) AS int) AS `v`, 0 AS ...",
+    ):
         assert own_words(f"[CAST_INVALID_INPUT] No number.\n== SQL (line 1, position 15) ==\n{cut}\n     ^^^") == (
             "[CAST_INVALID_INPUT] No number."
         )

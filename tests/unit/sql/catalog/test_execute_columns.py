@@ -45,6 +45,39 @@ def test_another_spelling_is_not_dropped_if_case_counts(sensitive, door):
     assert fields(door) == ("v", "s")
 
 
+SPELLED = {
+    "rename column V to w": "V",
+    "rename column s.Y to z": "s.Y",
+    "change column V w int": "V",
+    "alter column V comment 'x'": "V",
+    "alter column V first": "V",
+    "alter column v after S": "S",
+    "alter column S.y type bigint": "S.y",
+    "alter column V set default 1": "V",
+    "alter column V drop default": "V",
+    "add column w int after V": "V",
+    "add column S.w int": "S.w",
+    "add column s.w int after Y": "s.Y",
+    "drop partition (P = 'a')": "P",
+    "add partition field V": "V",
+    "drop partition field V": "V",
+}
+"""Changes of columns, and the name in each that the table spells in lower case."""
+
+
+@pytest.mark.parametrize("change", SPELLED)
+def test_changed_columns_are_named_as_they_are_spelled_if_case_counts(door, change):
+    """In other sessions the same texts find them."""
+    door.run("create table k (id int, v int, s struct<x: int, y: int>, p string) partitioned by (p)")
+    before, given = door.schema("k"), SPELLED[change].removesuffix(".w")
+    sensitive = Door(replace(door.context, is_case_sensitive=lambda: True))
+    with pytest.raises(ColumnNotFound, match=rf"Column '{given}' does not exist.*Did you mean '{given.lower()}'"):
+        sensitive.run(f"alter table k {change}")
+    assert door.schema("k") == before
+    if "partition" not in change:
+        door.run(f"alter table k {change}")
+
+
 @pytest.mark.parametrize(
     ("wanted", "ids"),
     [

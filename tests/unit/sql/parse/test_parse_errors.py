@@ -107,7 +107,16 @@ REFUSED = [
         "FROM t /*+ OPTIONS",
     ),
     ("select /*+ options('a' = 'b') */ * from t", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
-    ("create table x /*+ options('a' = 'b') */ as select 1 as a", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
+    (
+        "create table x /*+ options('a' = 'b') */ as select 1 as a",
+        "The hint OPTIONS is not read here",
+        r"table are its TBLPROPERTIES: CREATE TABLE t T",
+    ),
+    (
+        "create or replace table x /*+ options('a' = 'b') */ as select 1 as a",
+        "The hint OPTIONS is not read",
+        "table are its",
+    ),
     ("truncate table t /*+ options('a' = 'b') */", "The hint OPTIONS is not read here", "TBLPROPERTIES"),
     ("alter table t /*+ options('a' = 'b') */ set tblproperties ('c' = 'd')", "The hint OPTIONS", "TBLPROPERTIES"),
     ("insert /*+ OPTIONS('a' = 'b') */ into t select 1", "The hint OPTIONS", "INSERT INTO t"),

@@ -16,6 +16,7 @@ from tablestore_engine.sql.query_structure.query_structure import TimeTravel
     [
         ([("scan.snapshot-id", "3")], TimeTravel(version_sql="'3'"), ()),
         ([("scan.tag-name", "x"), ("a", "b")], TimeTravel(version_sql="'x'"), (("a", "b"),)),
+        ([("scan.tag-name", "it's")], TimeTravel(version_sql=r"'it\'s'"), ()),
         ([("scan.timestamp-millis", "5")], TimeTravel(timestamp_sql="timestamp_millis(5)"), ()),
         ([("scan.timestamp", "2024-01-01")], TimeTravel(timestamp_sql="'2024-01-01'"), ()),
         ([("scan.mode", "latest-full")], None, ()),

@@ -140,6 +140,28 @@ def test_merge_that_is_an_upsert(on, update, insert, is_upsert):
 
 
 @pytest.mark.parametrize(
+    ("on", "update", "insert"),
+    [
+        ("t.ID = s.id", "v = s.v", "id, v"),
+        ("t.id = s.ID", "v = s.v", "id, v"),
+        ("T.id = s.id", "v = s.v", "id, v"),
+        ("t.id = s.id", "V = s.v", "id, v"),
+        ("t.id = s.id", "v = s.V", "id, v"),
+        ("t.id = s.id", "v = S.v", "id, v"),
+        ("t.id = s.id", "v = s.v", "s.id, s.V"),
+    ],
+)
+def test_names_are_spelled_if_case_counts(on, update, insert):
+    """No upsert then: Spark reads the names."""
+    text = f"MERGE INTO t USING s ON {on} WHEN MATCHED THEN UPDATE SET {update} "
+    text += f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES ({insert})"
+    names = (["id"], ["id", "v"], ["id", "v"])
+    assert upsert_keys(parse(text), *names) is not None
+    assert upsert_keys(parse(text), *names, lambda: True) is None
+    assert upsert_keys(parse(text.lower()), *names, lambda: True) is not None
+
+
+@pytest.mark.parametrize(
     "clauses",
     [
         "WHEN MATCHED AND s.v > 1 THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
