@@ -295,7 +295,7 @@ class Frames:
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
             return self._incremental(table, reference, asked), 0
-        check_distinct(self.spark, table.schema.names, table.name)
+        check_distinct(self.spark, table.schema.alike_names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
         if reference.time_travel is None:
