@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks import evolution, schema_versions
+from benchmarks import evolution, measure, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
@@ -21,15 +21,16 @@ from tablestore_engine.spark.session.session import SessionConfig, start_session
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison")
+    parser.add_argument("--small", action="store_true", help="SF 0.05, each once: shows that all work")
     parser.add_argument("--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)")
     parser.add_argument("--buckets", type=int, default=8)
-    parser.add_argument("--runs", type=int, help="how often each is timed (default 2, of the small form 1)")
+    parser.add_argument("--runs", type=int, help="how often each is timed (default 2)")
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
     parser.add_argument("--only", choices=("tables", "merge-tree", "dbt"), help="one part of it")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     arguments = parser.parse_args()
-    arguments.runs = arguments.runs or (1 if arguments.small else 2)
+    arguments.runs = arguments.runs or 2
+    measure.MOST_RUNS = 0 if arguments.small else None
     scales = [0.05] if arguments.small else [float(s) for s in arguments.scales.split(",")]
     work = Path(tempfile.mkdtemp(prefix="tablestore-bench-"))
     report = Report()

@@ -14,8 +14,10 @@ from tablestore_engine import TableStore
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 UPSERTS = 20
+FEW_UPSERTS = 6  # of a small scale; the fourth compacts
 UPSERTS_OF_EACH = 4
 BATCHES = 20
+FEW_BATCHES = 6
 FOLDED_KEYS = 100_000
 RUNS = 5
 _KEY = f"primary key ({', '.join(KEYS)}) not enforced"
@@ -29,6 +31,7 @@ class MergeTreeBenchmark:
     def __init__(self, store: TableStore, work: Path, data: Path, scale: float, buckets: int) -> None:
         self.store, self.work, self.scale, self.buckets = store, work / "merge_tree", scale, buckets
         self.source = lineitem(data, scale)
+        self.upserts, self.batches = (UPSERTS, BATCHES) if scale >= 1 else (FEW_UPSERTS, FEW_BATCHES)
         self.label = f"SF {scale:g}"
 
     def run(self, report: Report) -> None:
@@ -45,11 +48,11 @@ class MergeTreeBenchmark:
             self._load("upserted", self._options(_MAY_COMPACT)),
             self._load("write_only", self._options(_NEVER)),
         )
-        batches = [self._batch(seed) for seed in range(100, 100 + UPSERTS)]
+        batches = [self._batch(seed) for seed in range(100, 100 + self.upserts)]
         before = self._bytes(never)
         # The first ones also make the JVM compile what both need.
         alone = min(self._insert(never, path) for path in batches[:4])
-        given = (self._bytes(never) - before) / 4 * UPSERTS
+        given = (self._bytes(never) - before) / 4 * self.upserts
         plain = self._plain(table)
         before, total, ratios = self._bytes(table), 0.0, []
         for path in batches:
@@ -57,9 +60,9 @@ class MergeTreeBenchmark:
             mine, base = alternating(lambda: self._collect(Q1.format(t=table)), lambda: self._collect(plain), 2)
             ratios.append((mine / base, mine, base))
         report.add(
-            f"{self.label}: {UPSERTS} upserts of 1 % with automatic compaction ÷ {UPSERTS} × one without",
+            f"{self.label}: {self.upserts} upserts of 1 % with automatic compaction ÷ {self.upserts} × one without",
             total,
-            alone * UPSERTS,
+            alone * self.upserts,
             2.0,
         )
         _, mine, base = max(ratios)
@@ -125,11 +128,11 @@ class MergeTreeBenchmark:
             F.col("l_orderkey").alias("o"),
         )
         batches = []
-        for number in range(BATCHES):
+        for number in range(self.batches):
             path = str(self.work / f"batch_{number}")
-            keyed.where(F.pmod("o", F.lit(BATCHES)) == number).drop("o").coalesce(2).write.mode("overwrite").parquet(
-                path
-            )
+            keyed.where(F.pmod("o", F.lit(self.batches)) == number).drop("o").coalesce(2).write.mode(
+                "overwrite"
+            ).parquet(path)
             batches.append(path)
         columns = "k bigint not null, quantity decimal(38,2), dearest decimal(15,2), primary key (k) not enforced"
         folding = (
@@ -147,7 +150,7 @@ class MergeTreeBenchmark:
         if self._collect(check.format(t="folded")) != self._collect(check.format(t="merged")):
             raise AssertionError("the aggregation engine and the aggregation by merge disagree")
         report.add(
-            f"{self.label}: aggregation engine, {BATCHES} batches into "
+            f"{self.label}: aggregation engine, {self.batches} batches into "
             f"{FOLDED_KEYS:,} keys ÷ upserts of a new GROUP BY",
             mine,
             base,

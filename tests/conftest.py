@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -22,10 +23,17 @@ ROOM = 4 << 30
 
 
 def pytest_configure(config):
-    """Puts the folders of tests into memory."""
+    """Puts the folders of tests into memory. Thousands of tests are collected without a search for garbage."""
+    gc.disable()
     folder = memory_folder(ROOM)
     if folder:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder)
+
+
+def pytest_collection_finish(session):
+    """Keeps what was imported and collected out of every later search for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,14 @@ import sys
 
 from support.repository import ROOT
 
-DBT = (sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.exit(cli())")
+# A shell lets its background jobs ignore Ctrl-C, and so do all processes that they start, unless these undo it.
+_COMMAND = """
+import signal, sys
+from dbt.cli.main import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(cli())
+"""
+DBT = (sys.executable, "-c", _COMMAND)
 
 
 def environment(cache, packages=ROOT):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
 from dbt.adapters.events.logging import AdapterLogger
@@ -66,26 +66,37 @@ class TableStoreConnectionManager(SQLConnectionManager):
 
     def set_connection_name(self, name: str | None = None) -> Connection:
         """Give this thread a connection. After a cancellation only the thread that cancelled gets one, to clean up."""
-        if self._cancelled_by not in (None, get_ident()):
-            _refuse()
-        return super().set_connection_name(name)
+        self._refuse_when_cancelled()
+        connection = super().set_connection_name(name)
+        if connection.state != ConnectionState.OPEN:
+            connection.handle = LazyHandle(self._open_unless_cancelled)
+        return connection
 
     def cancel_open(self) -> list[str]:
-        """Stop the work of all other connections, also of those that are about to open."""
+        """Stop the work of all other connections; those that are about to open will not."""
         self._cancelled_by = get_ident()
         mine = self.get_if_exists()
         names = []
         with self.lock:
-            for connection in self.thread_connections.values():
+            for connection in list(self.thread_connections.values()):  # other threads may add theirs meanwhile
                 if connection is mine:
                     continue
                 if connection.state == ConnectionState.OPEN:
                     self.cancel(connection)
-                elif connection.state == ConnectionState.INIT:
-                    connection.handle = LazyHandle(_refuse)
                 if connection.name is not None:
                     names.append(connection.name)
         return names
+
+    def _open_unless_cancelled(self, connection: Connection) -> Connection:
+        """Open a connection, unless all are cancelled. The lock is that of `cancel_open`: it finds a connection open,
+        and cancels it, or the connection finds the cancellation."""
+        with self.lock:
+            self._refuse_when_cancelled()
+            return self.open(connection)
+
+    def _refuse_when_cancelled(self) -> None:
+        if self._cancelled_by not in (None, get_ident()):
+            raise StatementCancelledError("The statement was cancelled.")
 
     def cancel(self, connection: Connection) -> None:
         connection.handle.cancel()
@@ -156,10 +167,6 @@ class TableStoreConnectionManager(SQLConnectionManager):
 
     def rollback_if_open(self) -> None:
         """There are no transactions."""
-
-
-def _refuse(connection: Connection | None = None) -> NoReturn:
-    raise StatementCancelledError("The statement was cancelled.")
 
 
 def _no_rows() -> agate.Table:

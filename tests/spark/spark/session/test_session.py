@@ -27,7 +27,10 @@ def folder(tmp_path):
 def start(folder, script, **environ):
     """Starts Python on a script, in a group of its own like a job of a shell."""
     prelude = (
-        "import os, sys, time\nfrom tablestore_engine.spark.session.session import *\n"
+        "import os, signal, sys, time\n"
+        # A shell lets its background jobs ignore Ctrl-C, and so do all processes that they start.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from tablestore_engine.spark.session.session import *\n"
         f"def config(**more): return SessionConfig(master='local[2]', spark_config={{{SMALL}, **more}},"
         " class_data_sharing=False)\n"
     )
