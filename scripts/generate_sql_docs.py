@@ -76,12 +76,12 @@ may have one of these names, or one that begins with `__tablestore_`.
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
-- Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns that
-  differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID` is none of them.
-  Queries, writes and ALTER TABLE then name all columns exactly. CREATE TABLE names those of its keys, ANALYZE and
-  DESCRIBE their columns in any case.
-  In other sessions, reads and writes of its rows are refused, because each of the names is ambiguous there; Python
-  reads such a table without a session. dbt does not distinguish such names.
+- Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns, or
+  a struct fields, that differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID`
+  is none of them. Queries, writes and ALTER TABLE then name all columns exactly. CREATE TABLE names those of its keys,
+  ANALYZE and DESCRIBE their columns in any case. In other sessions, such a table is not created, and reads and
+  writes of its rows are refused, because each of the names is ambiguous there; Python reads such a table without a
+  session. dbt does not distinguish such names.
 """
 
 _DATA_COLUMNS = {

@@ -18,7 +18,7 @@ from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.check_constraints import check_constraints
-from tablestore_engine.schema.table.create_schema import check_alike, create_schema
+from tablestore_engine.schema.table.create_schema import check_alike_fields, create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -209,7 +209,7 @@ class TableStore(StoreSession):
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
         keys = _names(primary_key)
         all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
-        check_alike([name for name, _, _ in typed], self._is_case_sensitive)
+        check_alike_fields([(name, kind) for name, kind, _ in typed], self._is_case_sensitive)
         schema = create_schema(
             typed,
             keys,

@@ -13,6 +13,7 @@ from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_w
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import CASE_HINT, Names
 from tablestore_engine.schema.types.system_columns import is_system_name
 from tablestore_engine.schema.types.types import (
@@ -116,10 +117,20 @@ def check_names(names: Sequence[str]) -> None:
 def check_alike(names: Iterable[str], is_case_sensitive: Callable[[], bool]) -> None:
     """Raise a SchemaError for new columns whose names differ in case only, unless the session
     distinguishes them, which is asked only then."""
-    alike = Names(names).alike
+    _refuse_alike("columns", Names(names).alike, is_case_sensitive)
+
+
+def check_alike_fields(columns: Iterable[tuple[str, DataType]], is_case_sensitive: Callable[[], bool]) -> None:
+    """`check_alike` of new columns, and of the fields of structs in their types: Spark could not read them."""
+    given = list(columns)
+    check_alike([name for name, _ in given], is_case_sensitive)
+    _refuse_alike("fields", alike_names(given), is_case_sensitive)
+
+
+def _refuse_alike(what: str, alike: tuple[str, ...], is_case_sensitive: Callable[[], bool]) -> None:
     if alike and not is_case_sensitive():
         raise SchemaError(
-            f"Two columns are named '{alike[1]}' (the other one '{alike[0]}').",
+            f"Two {what} are named '{alike[1]}' (the other one '{alike[0]}').",
             hint=f"Give one of them another name. {CASE_HINT}",
         )
 

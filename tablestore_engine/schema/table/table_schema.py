@@ -21,6 +21,7 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
+from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import AtomicType, DataField, parse_field
 
@@ -64,6 +65,11 @@ class TableSchema:
     def names(self) -> Names:
         """The names of all columns, to compare others with."""
         return Names(one.name for one in self.fields)
+
+    @cached_property
+    def alike_names(self) -> tuple[str, ...]:
+        """The first columns, or fields of one struct, whose names differ in case only; none in most tables."""
+        return alike_names((one.name, one.type) for one in self.fields)
 
     def key(self, name: str) -> str:
         """The text that all spellings of a column's name share."""

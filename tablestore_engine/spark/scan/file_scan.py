@@ -83,7 +83,7 @@ class FileScans:
     """Scans the files of one table in the shape of `schema`, one of its own."""
 
     def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
-        check_distinct(spark, schema.names, table.name)
+        check_distinct(spark, schema.alike_names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
@@ -208,7 +208,7 @@ class FileScans:
         distinguish from that of another one."""
         read = {one.stored.name.lower() for one in sources if one.stored is not None}
         spellings = Names(name for name in own.field_names if name.lower() in read)
-        check_distinct(self.spark, spellings, self._table.name, "older files of table")
+        check_distinct(self.spark, spellings.alike, self._table.name, "older files of table")
 
     def _scan(
         self,

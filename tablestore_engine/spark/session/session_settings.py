@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.names import CASE_HINT, Names
+from tablestore_engine.schema.types.names import CASE_HINT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,10 +34,9 @@ def is_case_sensitive(spark: SparkSession) -> bool:
     return str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true"
 
 
-def check_distinct(spark: SparkSession, names: Names, table: str, where: str = "table") -> None:
-    """Raise a SchemaError if columns of a table have names that the session does not distinguish. `where`: what has
-    these names, the table or files of it."""
-    alike = names.alike
+def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:
+    """Raise a SchemaError if columns or fields of a table have names that the session does not distinguish. `alike`:
+    those that differ in case only. `where`: what has these names, the table or files of it."""
     if alike and not is_case_sensitive(spark):
         shown = " and ".join(f"'{name}'" for name in alike)
         raise SchemaError(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.alter.edit_fields import Path, find_path, shown, siblings_of
-from tablestore_engine.schema.table.create_schema import check_alike
+from tablestore_engine.schema.table.create_schema import check_alike, check_alike_fields
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     AddComputedColumn,
@@ -43,6 +43,9 @@ def alter_columns(statement: AlterColumns, context: CatalogContext) -> Statement
     """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
     schema = context.table(statement.table, "ALTER TABLE").schema
     changes = [change for action in statement.actions for change in _changes(action, statement.table, schema, context)]
+    for change in changes:
+        if isinstance(change, AddColumn | RetypeColumn):
+            check_alike_fields([(shown(change.name), change.type)], context.is_case_sensitive)
     if changes:
         context.catalog.alter_table(*context.identifier(statement.table), changes)
     for action in statement.actions:

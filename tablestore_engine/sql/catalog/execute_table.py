@@ -12,7 +12,13 @@ from tablestore_engine.errors import OptionError, SqlError, TableNotFound, Table
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
-from tablestore_engine.schema.table.create_schema import check_alike, check_names, create_schema, with_defaults
+from tablestore_engine.schema.table.create_schema import (
+    check_alike,
+    check_alike_fields,
+    check_names,
+    create_schema,
+    with_defaults,
+)
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import (
@@ -131,7 +137,7 @@ def new_schema(
     """
     given = dict(options)
     said = given.pop("comment", None)
-    check_alike([name for name, _, _ in columns], context.is_case_sensitive)
+    check_alike_fields([(name, kind) for name, kind, _ in columns], context.is_case_sensitive)
     given = {**context.table_defaults(bucketed=is_bucketed(primary_key, given)), **given}
     schema = create_schema(
         columns,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import BrokenViewError, OptionError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import BrokenViewError, OptionError, ParseError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
@@ -175,10 +175,10 @@ class Frames:
         try:
             with translated(text, lambda offset: _position(bound, offset - len(prefix))):
                 return self.spark.sql(text)
-        except TableNotFound as error:
+        except (ParseError, TableNotFound) as error:
             missing = error.message.partition("\n")[0].lower()
             for database, name, quoted in self._unresolved:
-                if quoted in missing:
+                if quoted in missing or ("$" in quoted and "near '$'" in missing):  # Spark reads no such name
                     self._catalog.load_table(database, name)  # the message names the schema, and similar names
             raise
 
@@ -295,7 +295,7 @@ class Frames:
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
             return self._incremental(table, reference, asked), 0
-        check_distinct(self.spark, table.schema.names, table.name)
+        check_distinct(self.spark, table.schema.alike_names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
         if reference.time_travel is None:

@@ -15,7 +15,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merge_schema import Column, Merging, merging_changes
-from tablestore_engine.schema.table.create_schema import check_alike
+from tablestore_engine.schema.table.create_schema import check_alike_fields
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.spark_types import columns_of
@@ -46,7 +46,7 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     schema = table.schemas.load(table.schema.id)  # without the options of the statement
     explicit = table.options.write_merge_schema_explicit_cast
     how = Merging(explicit, partial(is_case_sensitive, spark))
-    check_alike([name for name, _, _ in incoming], how.is_case_sensitive)
+    check_alike_fields([(name, kind) for name, kind, _ in incoming], how.is_case_sensitive)
     changes = merging_changes(schema, incoming, how)
     if not changes:
         return table

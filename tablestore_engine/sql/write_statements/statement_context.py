@@ -84,8 +84,8 @@ class RowContext:
                 hint="Write to the table it reads.",
             )
         found = self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
-        if found.schema.names.alike:
-            check_distinct(self.spark(), found.schema.names, found.name)
+        if found.schema.alike_names:
+            check_distinct(self.spark(), found.schema.alike_names, found.name)
         return found if self.shown_names is None else found.with_names(self.shown_names)
 
 

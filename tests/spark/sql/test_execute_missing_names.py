@@ -18,7 +18,8 @@ def shop(store):
 
 
 @pytest.mark.parametrize(
-    "name", ["row.orders", "ROW.orders", "spark_catalog.row.orders", "None.row.orders", ".row.orders"]
+    "name",
+    ["row.orders", "ROW.orders", "spark_catalog.row.orders", "None.row.orders", ".row.orders", "row.orders$tags"],
 )
 @pytest.mark.parametrize(
     "query", ["SELECT * FROM {}", "SELECT * FROM here JOIN {} USING (id)", "CREATE TABLE x AS SELECT * FROM {}"]

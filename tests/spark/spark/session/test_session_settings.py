@@ -184,6 +184,18 @@ def test_other_sessions_refuse_its_answers(sensitive):
                       "CREATE VIEW u AS SELECT 1 AS a, 2 AS A"):  # fmt: skip
         with pytest.raises(SchemaError, match=r"Two columns are named 'A' .the other one 'a'..*caseSensitive = true"):
             store.sql(statement)
+    store.spark.conf.set("spark.sql.caseSensitive", "true")
+    store.sql("CREATE TABLE inside (id INT, a STRUCT<x: INT, X: INT>)")
+    store.spark.conf.set("spark.sql.caseSensitive", "false")
+    for statement in ("SELECT id FROM inside", "INSERT INTO inside VALUES (1, null)", "DELETE FROM inside"):
+        with pytest.raises(SchemaError, match=r"Columns 'a.x' and 'a.X' of table 'default.inside' differ in case"):
+            store.sql(statement)
+    store.sql("CREATE TABLE v (id INT)")
+    named = "SELECT 1 AS id, named_struct('x', 1, 'X', 2) AS a"
+    merged = f"INSERT INTO v /*+ OPTIONS('write.merge-schema' = 'true') */ BY NAME {named}"
+    for statement in (f"CREATE TABLE u AS {named}", merged):
+        with pytest.raises(SchemaError, match=r"Two fields are named 'a.X'"):
+            store.sql(statement)
     with pytest.raises(SchemaError, match=r"Two columns are named 'ID'"):
         store.create_table("u", columns=[("id", "int"), ("ID", "int")])
     with pytest.raises(SchemaError, match="There is a column 'id' already"):

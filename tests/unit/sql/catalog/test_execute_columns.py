@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.execute_door import Door, door  # noqa: F401
 
-from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.errors import ColumnNotFound, SchemaError
 
 
 @pytest.fixture
@@ -76,6 +76,25 @@ def test_changed_columns_are_named_as_they_are_spelled_if_case_counts(door, chan
     assert door.schema("k") == before
     if "partition" not in change:
         door.run(f"alter table k {change}")
+
+
+@pytest.mark.parametrize(
+    ("statement", "field"),
+    [
+        ("create table u (a struct<x: int, X: int>)", "a.X"),
+        ("create table u (a array<struct<b: map<int, struct<x: int, y: int, X: int>>>>)", "a.element.b.value.X"),
+        ("alter table k add column b struct<x: int, X: int>", "b.X"),
+        ("alter table k add column s.b struct<x: int, X: int>", "s.b.X"),
+        ("alter table k replace columns (id int, b struct<x: int, X: int>)", "b.X"),
+    ],
+)
+def test_fields_that_spark_could_not_distinguish_are_refused(door, statement, field):
+    door.run("create table k (id int, s struct<x: int>)")
+    with pytest.raises(
+        SchemaError, match=rf"Two fields are named '{field}' .the other one '.*x'.*caseSensitive = true"
+    ):
+        door.run(statement)
+    Door(replace(door.context, is_case_sensitive=lambda: True)).run(statement)
 
 
 @pytest.mark.parametrize(
