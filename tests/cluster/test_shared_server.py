@@ -119,8 +119,8 @@ SparkSession.builder.remote(f"sc://localhost:{sys.argv[1]}").create().sql("selec
 """
 
 
-# Materializations, seeds, a snapshot and a model in Python: what depends on the server's settings. The client is that of
-# Spark Connect, where `test_cluster.py` runs more.
+# Materializations, seeds, a snapshot and a model in Python: what depends on the server's settings. The client is that
+# of Spark Connect, where `test_cluster.py` runs more.
 OVER_SHARED = (
     "adapter/test_basic.py::TestSimpleMaterializations",
     "adapter/test_basic.py::TestSnapshotTimestamp",
