@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tablestore_engine.errors import ColumnNotFound, ReadOnlyError, SqlError
+from tablestore_engine.errors import ColumnNotFound, CorruptMetadataError, ReadOnlyError, SqlError
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 
 pytestmark = pytest.mark.spark
@@ -113,7 +113,8 @@ def test_statistics_stay_until_the_next_analyze(t):
     assert statistics(t) is None, "another schema, another table to plan for"
     assert t.sql("SELECT count(*) FROM t$statistics VERSION AS OF 6").first()[0] == 1
     os.remove(table.paths.statistics(second))
-    assert t.sql("SELECT count(*) FROM t$statistics VERSION AS OF 6").first()[0] == 0
+    with pytest.raises(CorruptMetadataError, match="it is missing. Compute the statistics again"):
+        t.sql("SELECT count(*) FROM t$statistics VERSION AS OF 6")
 
 
 def test_freshness_does_not_change(t):

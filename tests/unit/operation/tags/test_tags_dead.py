@@ -10,6 +10,7 @@ import pytest
 from support.expiring import ALL_BUT_ONE
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
+from support.logged import logged
 from support.tables import by_key, compact, keyed_table, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError
@@ -164,12 +165,12 @@ def test_an_obstacle_of_expiration_is_reported_once(tmp_path, caplog):
     for v in range(3):
         written(table, v)
     assert len(table.snapshots()) == 1
-    assert caplog.records == [], "nothing is wrong"
+    assert logged(caplog) == [], "nothing is wrong"
     os.makedirs(f"{table.path}/branch/branch-b")
     for v in range(3):
         written(table, v)
     assert len(table.snapshots()) > 3
-    (message,) = [one.getMessage() for one in caplog.records]
+    (message,) = logged(caplog)
     assert message.startswith("Old snapshots of table default.t were not removed after a commit: ")
     assert "of another program" in message
     os.removedirs(f"{table.path}/branch/branch-b")
@@ -182,7 +183,7 @@ def test_a_step_that_lost_a_race_is_nothing_to_warn_of(caplog):
         raise ConflictError("Others were faster.")
 
     after_commit.warned_of("Nothing was done", lose)
-    assert caplog.records == []
+    assert logged(caplog) == []
 
 
 def test_two_processes_expire_the_same(table):

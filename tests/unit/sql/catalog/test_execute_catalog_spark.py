@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.logged import logged
 
 from tablestore_engine.catalog import View
 from tablestore_engine.store import TableStore
@@ -64,10 +65,10 @@ def test_drop_names_the_views_that_it_leaves_without_a_table(store, caplog):
     catalog.create_view("default", "of_another", View("SELECT * FROM t", "default"))
     catalog.create_view("default", "of_view", View("SELECT * FROM of_schema", "default"))
     store.execute("DROP TABLE IF EXISTS s.nothing")
-    assert not caplog.records
+    assert logged(caplog) == []
     store.execute("DROP TABLE s.t")
     views = "default.of_schema, default.of_view, s.of_bare"
-    assert caplog.messages == [f"Table s.t is dropped; these views read it: {views}."]
+    assert logged(caplog) == [f"Table s.t is dropped; these views read it: {views}."]
     caplog.clear()
     store.execute("DROP VIEW of_schema")
-    assert caplog.messages == ["View default.of_schema is dropped; these views read it: default.of_view."]
+    assert logged(caplog) == ["View default.of_schema is dropped; these views read it: default.of_view."]

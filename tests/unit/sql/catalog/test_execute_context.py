@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 from support.execute_door import door  # noqa: F401
+from support.logged import logged
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.store import TableStore
-
-
-def notes(caplog):
-    return [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
 
 
 def test_a_statement_says_which_options_have_no_effect(door, caplog):
     options = "'bucket' = '2', 'lookup.async' = 'true', 'team' = 'sales', 'comment' = 'x'"
     door.run(f"create table t (id int primary key not enforced) with ({options})")
     kept = "Option 'lookup.async' is kept for other engines, without effect here."
-    assert notes(caplog) == [kept, "Property 'team' is no table option; kept without effect."]
+    assert logged(caplog) == [kept, "Property 'team' is no table option; kept without effect."]
     door.run(f"create or replace table t (id int primary key not enforced) with ({options})")
-    assert len(notes(caplog)) == 2, "a process says the same once"
+    assert len(logged(caplog)) == 2, "a process says the same once"
     door.run("alter table t set tblproperties ('sink.parallelism' = '3', 'write-only' = 'true')")
     TableStore(door.catalog.warehouse).create_table("u", {"id": "int"}, options={"read.batch-size": 10})
-    assert [one.split("'")[1] for one in notes(caplog)[2:]] == ["sink.parallelism", "read.batch-size"]
+    assert [one.split("'")[1] for one in logged(caplog)[2:]] == ["sink.parallelism", "read.batch-size"]
     stored = door.schema("t").options
     assert {"lookup.async": "true", "team": "sales", "sink.parallelism": "3"}.items() <= stored.items()
 
@@ -33,4 +28,4 @@ def test_a_misspelt_option_leaves_the_table_unchanged(door, caplog):
     door.run("create table t (id int)")
     with pytest.raises(OptionError, match=r"Did you mean 'tag\.default-time-retained'"):
         door.run("alter table t set tblproperties ('team' = 'a', 'tag.default-time-retainned' = '1 d')")
-    assert (dict(door.schema("t").options), notes(caplog)) == ({}, [])
+    assert (dict(door.schema("t").options), logged(caplog)) == ({}, [])
