@@ -18,7 +18,8 @@ from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.check_constraints import check_constraints
-from tablestore_engine.schema.table.create_schema import check_alike_fields, create_schema
+from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -129,7 +130,7 @@ class TableStore(StoreSession):
             database=self.database,
             session_options=self._options,
             now_millis=now_millis,
-            is_case_sensitive=self._is_case_sensitive,
+            resolver=self._resolver,
         )
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
@@ -209,7 +210,7 @@ class TableStore(StoreSession):
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
         keys = _names(primary_key)
         all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
-        check_alike_fields([(name, kind) for name, kind, _ in typed], self._is_case_sensitive)
+        check_alike_fields([(name, kind) for name, kind, _ in typed], self._resolver)
         schema = create_schema(
             typed,
             keys,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.sql.catalog.execute_context import without_prefix
 from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.result import StatementResult
@@ -66,7 +67,7 @@ class StoreSession:
 
     def _of_session(self, table: Table) -> Table:
         """The table, which compares names as the session does once it was started."""
-        return replace(table, is_case_sensitive=lambda: self._spark is not None and self._is_case_sensitive())
+        return replace(table, resolver=Resolver(lambda: self._spark is not None and self._resolver.distinguishes))
 
     def is_temporary(self, name: str) -> bool:
         """Whether a name without schema is a temporary view of the session. Starts no session."""
@@ -106,11 +107,16 @@ class StoreSession:
             )
         return None
 
-    def _is_case_sensitive(self) -> bool:
-        """Whether the session distinguishes names of columns by their case. Starts it."""
-        from tablestore_engine.spark.session.session_settings import is_case_sensitive
+    @property
+    def _resolver(self) -> Resolver:
+        """Which names of columns are the same in the session, which is started when it is asked."""
 
-        return is_case_sensitive(self.spark)
+        def distinguishes() -> bool:
+            from tablestore_engine.spark.session.session_settings import session_resolver
+
+            return session_resolver(self.spark).distinguishes
+
+        return Resolver(distinguishes)
 
     def _reset(self, statement: ResetSession) -> StatementResult:
         """RESET in Spark, which then gets back what the engine needs."""

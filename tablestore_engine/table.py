@@ -6,7 +6,7 @@ for. Load it again to see a schema change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
@@ -48,10 +49,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table(TableHistory):
-    """One managed table: a facade over its state. `is_case_sensitive` says whether the session of its store
-    distinguishes names by their case."""
+    """One managed table: a facade over its state. `resolver` says which names are the same in the session of its
+    store."""
 
-    is_case_sensitive: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
+    resolver: Resolver = field(default=ANY_CASE, compare=False, repr=False)
 
     @property
     def identifier(self) -> tuple[str, str]:
@@ -281,7 +282,7 @@ class Table(TableHistory):
         from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
-        return write_arrow(self.state, rows, intent, self.is_case_sensitive)
+        return write_arrow(self.state, rows, intent, self.resolver)
 
     def alter(self, *changes: SchemaChange) -> Table:
         """Change columns, options and comments (`schema.table.schema_changes`), all or none, without rewriting a row.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.operation.scan.explain_scan import scan_text
-from tablestore_engine.schema.table.create_schema import check_alike
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
@@ -218,7 +217,7 @@ def _cached_table(name: TableName, context: RowContext) -> Table | None:
 
 def _compact(statement: Compact, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
-    wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+    wanted = clause_values(table.schema, statement.partition, context.resolver)
     chosen = partition_filter(table.schema, wanted)
     compact_table(context.spark, table, chosen)
     return StatementResult("COMPACT")
@@ -283,7 +282,7 @@ def _made_again(statement: CreateView) -> CreateView:
 def _check_once(names: Sequence[str], context: RowContext) -> None:
     """Raise a SchemaError for two columns of a view with the same name."""
     known = Names(names)
-    check_alike(names, context.is_case_sensitive)
+    context.resolver.check_alike(names)
     for at, name in enumerate(names):
         if known.position(name) != at:
             raise SchemaError(

@@ -23,7 +23,7 @@ from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import check_spelling
+from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.table_state import TableState
 
 Write = Callable[[WriteJob], WriteResult]
@@ -33,16 +33,16 @@ def write_arrow(
     state: TableState,
     rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
     intent: WriteIntent = PLAIN,
-    is_case_sensitive: Callable[[], bool] = lambda: False,
+    resolver: Resolver = ANY_CASE,
 ) -> Snapshot:
     """Write rows that have the table's columns, in any order. Returns the snapshot that holds them.
-    `is_case_sensitive`: whether the columns are spelled as the table's.
+    `resolver` says which columns have the names of the table's.
 
     Rows that were sent before under the identity of `intent` are not written again.
 
     Raises:
         CommitIdentityError: it is not known whether they were sent before.
-        ColumnNotFound: a column that is spelled in another way, if `is_case_sensitive`.
+        ColumnNotFound: a column in a spelling that the session distinguishes.
         SchemaError: columns that do not fit, or a CHECK constraint that only Spark evaluates.
         ConstraintError: a row violates a CHECK constraint.
         PrimaryKeyError: a null in a key.
@@ -57,20 +57,20 @@ def write_arrow(
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
-        fitting = conditions.check(_fitting(rows, state.schema, is_case_sensitive))
+        fitting = conditions.check(_fitting(rows, state.schema, resolver))
         return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), intent))
 
     def stream(job: WriteJob) -> WriteResult:
         given = (pa.Table.from_batches([batch]) for batch in _batches(rows))
-        tables = (conditions.check(_fitting(one, state.schema, is_case_sensitive)) for one in given)
+        tables = (conditions.check(_fitting(one, state.schema, resolver)) for one in given)
         return write_tables(job, tables, BufferSizes.of(state.options))
 
     return _write(state, stream, intent)
 
 
-def _fitting(rows: pa.Table, schema: TableSchema, is_case_sensitive: Callable[[], bool]) -> pa.Table:
+def _fitting(rows: pa.Table, schema: TableSchema, resolver: Resolver) -> pa.Table:
     for name in rows.column_names:
-        check_spelling(name, schema.names.find(name) or name, is_case_sensitive)
+        resolver.check_spelling(name, schema.names.find(name) or name)
     return table_rows(rows, schema)
 
 

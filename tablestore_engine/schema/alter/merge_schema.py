@@ -7,14 +7,14 @@ Otherwise the type stays, and the incoming values are cast.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.casts.old_file_casts import is_castable, is_implicit
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import ANY_CASE, Names, Resolver
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
 
 Column = tuple[str, DataType, "str | None"]
@@ -23,16 +23,15 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Merging:
-    """How columns are merged: whether types change by explicit casts, and whether the case of names counts, which is
-    asked only where they differ in it."""
+    """How columns are merged: whether types change by explicit casts, and which names are the same."""
 
     explicit: bool = False
-    is_case_sensitive: Callable[[], bool] = lambda: False
+    resolver: Resolver = ANY_CASE
 
     def known(self, name: str, own: Names, given: Names) -> str | None:
         """The own name that a given one means; None for a new one."""
         found = own.find(name)
-        if found is None or given.find(found) != name or (found != name and self.is_case_sensitive()):
+        if found is None or given.find(found) != name or not self.resolver.is_same(name, found):
             return None
         return found
 
@@ -41,7 +40,7 @@ def merging_changes(schema: TableSchema, incoming: Sequence[Column], how: Mergin
     """The changes after which a table holds all columns of incoming rows; empty if it does already.
 
     Raises:
-        SchemaError: two incoming columns of one name. Names that differ in case only are two (`check_alike`).
+        SchemaError: two incoming columns of one name. Names that differ in case only are two (`Resolver.check_alike`).
     """
     changes: list[SchemaChange] = []
     fixed = {*schema.primary_keys, *schema.partition_keys, *schema.bucket_keys}

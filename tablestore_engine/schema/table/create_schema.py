@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -13,8 +13,7 @@ from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_w
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.alike_names import alike_names
-from tablestore_engine.schema.types.names import CASE_HINT, Names
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.system_columns import is_system_name
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
@@ -47,7 +46,7 @@ def create_schema(
 
     A keyed table without the option ``bucket`` gets ``default_buckets``, stored so that every reader uses
     the same number, or dynamic buckets if its keys may move between partitions. ``primary-key`` and ``partition`` may
-    come as options instead. Names that differ in case only are the caller's to refuse (`check_alike`).
+    come as options instead. Names that differ in case only are the caller's to refuse (`Resolver.check_alike`).
 
     Raises:
         SchemaError: no columns, two columns of one name, a key column that does not exist, is not atomic or is
@@ -112,27 +111,6 @@ def check_names(names: Sequence[str]) -> None:
         if name in seen:
             raise SchemaError(f"Two columns are named '{name}'.")
         seen.add(name)
-
-
-def check_alike(names: Iterable[str], is_case_sensitive: Callable[[], bool]) -> None:
-    """Raise a SchemaError for new columns whose names differ in case only, unless the session
-    distinguishes them, which is asked only then."""
-    _refuse_alike("columns", Names(names).alike, is_case_sensitive)
-
-
-def check_alike_fields(columns: Iterable[tuple[str, DataType]], is_case_sensitive: Callable[[], bool]) -> None:
-    """`check_alike` of new columns, and of the fields of structs in their types: Spark could not read them."""
-    given = list(columns)
-    check_alike([name for name, _ in given], is_case_sensitive)
-    _refuse_alike("fields", alike_names(given), is_case_sensitive)
-
-
-def _refuse_alike(what: str, alike: tuple[str, ...], is_case_sensitive: Callable[[], bool]) -> None:
-    if alike and not is_case_sensitive():
-        raise SchemaError(
-            f"Two {what} are named '{alike[1]}' (the other one '{alike[0]}').",
-            hint=f"Give one of them another name. {CASE_HINT}",
-        )
 
 
 def _keys_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
 
 
@@ -12,6 +12,13 @@ def alike_names(columns: Iterable[tuple[str, DataType]]) -> tuple[str, ...]:
     """The paths of the first columns, or fields of one struct at any depth, whose names differ in case only; none in
     most tables."""
     return _alike(list(columns), "")
+
+
+def check_alike_fields(columns: Iterable[tuple[str, DataType]], resolver: Resolver) -> None:
+    """`Resolver.check_alike` of new columns, and of the fields of structs in their types: Spark could not read them."""
+    given = list(columns)
+    resolver.check_alike([name for name, _ in given])
+    resolver.refuse_alike(alike_names(given), "fields")
 
 
 def _alike(columns: list[tuple[str, DataType]], parent: str) -> tuple[str, ...]:

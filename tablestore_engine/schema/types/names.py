@@ -3,7 +3,7 @@
 Names do not depend on case, as in Spark. The exception are names of one table or struct that differ in case only,
 which Spark has under `spark.sql.caseSensitive`: their case distinguishes them. In a table with `id` and `Id`,
 both names mean their own column, and `ID` means none. Under this setting a statement also names every other column as
-it is spelled: `check_spelling`.
+it is spelled: `Resolver`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
-from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.errors import ColumnNotFound, SchemaError
 
 CASE_HINT: Final = "SET spark.sql.caseSensitive = true distinguishes names by their case."
 
@@ -62,11 +62,43 @@ class Names:
         return len(self._positions) < len(self._names)
 
 
-def check_spelling(given: str, found: str, is_case_sensitive: Callable[[], bool]) -> None:
-    """Raise a ColumnNotFound for a name under which a column or field of another spelling was found, if the session
-    distinguishes names by their case, which is asked only then."""
-    if given != found and is_case_sensitive():
-        raise ColumnNotFound(
-            f"Column '{given}' does not exist: this session distinguishes names by their case.",
-            hint=f"Did you mean '{found}'?",
-        )
+class Resolver:
+    """Whether two spellings are one name to a session, which is asked only where they differ in case (Spark's
+    word)."""
+
+    def __init__(self, is_case_sensitive: Callable[[], bool] = lambda: False) -> None:
+        self._is_case_sensitive = is_case_sensitive
+
+    @property
+    def distinguishes(self) -> bool:
+        """Whether names that differ in case only are two. Asks the session."""
+        return self._is_case_sensitive()
+
+    def is_same(self, given: str, found: str) -> bool:
+        """Whether a name that was found in any case is the one that was given."""
+        return given == found or not self.distinguishes
+
+    def check_spelling(self, given: str, found: str) -> None:
+        """Raise a ColumnNotFound for a name under which a column or field of another spelling was found."""
+        if not self.is_same(given, found):
+            raise ColumnNotFound(
+                f"Column '{given}' does not exist: this session distinguishes names by their case.",
+                hint=f"Did you mean '{found}'?",
+            )
+
+    def check_alike(self, names: Iterable[str]) -> None:
+        """Raise a SchemaError for new columns whose names differ in case only, unless the session distinguishes
+        them."""
+        self.refuse_alike(Names(names).alike, "columns")
+
+    def refuse_alike(self, alike: tuple[str, ...], what: str) -> None:
+        """Raise a SchemaError for names that differ in case only, of columns or fields, unless the session
+        distinguishes them."""
+        if alike and not self.distinguishes:
+            raise SchemaError(
+                f"Two {what} are named '{alike[1]}' (the other one '{alike[0]}').",
+                hint=f"Give one of them another name. {CASE_HINT}",
+            )
+
+
+ANY_CASE: Final = Resolver()

@@ -5,24 +5,20 @@ Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 
-def by_name_sql(
-    value: str, given: T.DataType, wanted: T.DataType, column: str, is_case_sensitive: Callable[[], bool]
-) -> str:
+def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str, resolver: Resolver) -> str:
     """SQL of a value of the type `given`, with the fields of its structs in the order of `wanted`.
 
     `column` is what an error calls it. Raises SchemaError for other fields, ColumnNotFound for names that the session
     does not take in this spelling.
     """
-    _check_spelled(given, wanted, column, is_case_sensitive)
+    _check_spelled(given, wanted, column, resolver)
     return _fitted(value, given, wanted, column, 0) or value
 
 
@@ -35,21 +31,21 @@ def has_named_fields(kind: T.DataType) -> bool:
     return isinstance(kind, T.StructType)
 
 
-def _check_spelled(given: T.DataType, wanted: T.DataType, column: str, is_case_sensitive: Callable[[], bool]) -> None:
-    """`check_spelling` of the fields of the structs in a type, at any depth."""
+def _check_spelled(given: T.DataType, wanted: T.DataType, column: str, resolver: Resolver) -> None:
+    """Check the spelling of the fields of the structs in a type, at any depth."""
     if isinstance(given, T.ArrayType) and isinstance(wanted, T.ArrayType):
-        _check_spelled(given.elementType, wanted.elementType, column, is_case_sensitive)
+        _check_spelled(given.elementType, wanted.elementType, column, resolver)
     elif isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
-        _check_spelled(given.keyType, wanted.keyType, column, is_case_sensitive)
-        _check_spelled(given.valueType, wanted.valueType, column, is_case_sensitive)
+        _check_spelled(given.keyType, wanted.keyType, column, resolver)
+        _check_spelled(given.valueType, wanted.valueType, column, resolver)
     elif isinstance(given, T.StructType) and isinstance(wanted, T.StructType):
         names = Names(one.name for one in wanted.fields)
         for one in given.fields:
             at = names.position(one.name)
             if at is not None:
                 found = wanted.fields[at]
-                check_spelling(f"{column}.{one.name}", f"{column}.{found.name}", is_case_sensitive)
-                _check_spelled(one.dataType, found.dataType, f"{column}.{found.name}", is_case_sensitive)
+                resolver.check_spelling(f"{column}.{one.name}", f"{column}.{found.name}")
+                _check_spelled(one.dataType, found.dataType, f"{column}.{found.name}", resolver)
 
 
 def _fitted(value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.names import CASE_HINT
+from tablestore_engine.schema.types.names import CASE_HINT, Resolver
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,15 +29,15 @@ def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
     return {key[len(prefix) :]: value for key, value in found if key.startswith(prefix)}
 
 
-def is_case_sensitive(spark: SparkSession) -> bool:
-    """Whether names of columns that differ in case only are distinguished."""
-    return str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true"
+def session_resolver(spark: SparkSession) -> Resolver:
+    """Which names of columns are the same in a session."""
+    return Resolver(lambda: str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true")
 
 
 def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:
     """Raise a SchemaError if columns or fields of a table have names that the session does not distinguish. `alike`:
     those that differ in case only. `where`: what has these names, the table or files of it."""
-    if alike and not is_case_sensitive(spark):
+    if alike and not session_resolver(spark).distinguishes:
         shown = " and ".join(f"'{name}'" for name in alike)
         raise SchemaError(
             f"Columns {shown} of {where} '{table}' differ in case only, so each of "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,7 +19,7 @@ from tablestore_engine.schema.table.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import check_spelling
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
@@ -30,7 +29,7 @@ from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
-from tablestore_engine.spark.session.session_settings import is_case_sensitive
+from tablestore_engine.spark.session.session_settings import session_resolver
 
 
 def align(
@@ -63,9 +62,9 @@ def align(
     kind = row_kind_column(names, schema)
     at = names.index(kind) if kind is not None else None
     rest = [i for i in range(len(given)) if i != at]
-    sensitive = partial(is_case_sensitive, frame.sparkSession)
+    resolver = session_resolver(frame.sparkSession)
     for name in names if named_fields else ():
-        check_spelling(name, schema.names.find(name) or name, sensitive)
+        resolver.check_spelling(name, schema.names.find(name) or name)
     if by_name and not columns:
         sources = _by_name([given[i] for i in rest], schema, set(static))
     else:
@@ -81,7 +80,7 @@ def align(
             value = f"CAST({static[field.name]} AS {sql_type(field.type)})"
         elif at_source is not None:
             kind_given = frame.schema.fields[at_source].dataType
-            value = _fitted(sources_sql[at_source], kind_given, field, sensitive if named_fields else None)
+            value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
         elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
@@ -118,13 +117,13 @@ def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
     return frame, [quoted_name(name) for name in names]
 
 
-def _fitted(source: str, given: T.DataType, field: DataField, sensitive: Callable[[], bool] | None) -> str:
-    """SQL of a column of the query in the type of a column of the table. `sensitive` says whether the case of names
-    counts; None where fields match by position."""
+def _fitted(source: str, given: T.DataType, field: DataField, resolver: Resolver | None) -> str:
+    """SQL of a column of the query in the type of a column of the table. `resolver`: None where fields match by
+    position."""
     target = to_spark_type(field.type)
     if given == target:
         return _cut(source, field)
-    value = source if sensitive is None else by_name_sql(source, given, target, field.name, sensitive)
+    value = source if resolver is None else by_name_sql(source, given, target, field.name, resolver)
     try:
         from_spark_type(given, field.name)
     except UnsupportedTypeError as error:

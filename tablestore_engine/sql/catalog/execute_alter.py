@@ -21,7 +21,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.result import StatementResult
@@ -117,7 +117,7 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
     elif statement.column is not None:
         found = find_path(context.table(name, "COMMENT ON COLUMN").schema.fields, statement.column)
         if found is not None:
-            check_spelling(statement.column, shown(found), context.is_case_sensitive)
+            context.resolver.check_spelling(statement.column, shown(found))
         _alter(name, [SetColumnComment(statement.column, statement.comment)], context)
     elif statement.kind == "VIEW":
         context.view(name, "COMMENT ON VIEW")

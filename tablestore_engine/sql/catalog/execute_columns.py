@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.alter.edit_fields import Path, find_path, shown, siblings_of
-from tablestore_engine.schema.table.create_schema import check_alike, check_alike_fields
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     AddComputedColumn,
@@ -24,8 +23,9 @@ from tablestore_engine.schema.table.schema_changes import (
     SetNullability,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_alter import changes_of_set, changes_of_unset
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
@@ -45,7 +45,7 @@ def alter_columns(statement: AlterColumns, context: CatalogContext) -> Statement
     changes = [change for action in statement.actions for change in _changes(action, statement.table, schema, context)]
     for change in changes:
         if isinstance(change, AddColumn | RetypeColumn):
-            check_alike_fields([(shown(change.name), change.type)], context.is_case_sensitive)
+            check_alike_fields([(shown(change.name), change.type)], context.resolver)
     if changes:
         context.catalog.alter_table(*context.identifier(statement.table), changes)
     for action in statement.actions:
@@ -93,11 +93,11 @@ def _changes_of_columns(
 
 
 def _check_spelled(action: columns.ColumnAction, schema: TableSchema, context: CatalogContext) -> None:
-    """`check_spelling` of the columns and fields that an action names: what it changes, and what it is put after."""
+    """Check the spelling of the columns and fields that an action names: what it changes, and what it is put after."""
     for path in _named_by(action):
         found = find_path(schema.fields, path)
         if found is not None:
-            check_spelling(shown(path), shown(found), context.is_case_sensitive)
+            context.resolver.check_spelling(shown(path), shown(found))
 
 
 def _named_by(action: columns.ColumnAction) -> Iterator[Path]:
@@ -138,8 +138,8 @@ def _dropped(action: columns.DropColumn, schema: TableSchema, context: CatalogCo
     found = find_path(schema.fields, action.column)
     if found is None:
         return DropColumn(action.column, action.if_exists)
-    other = found != action.column and context.is_case_sensitive()
-    return DropColumn(action.column if other else found, action.if_exists, by_case=True)
+    same = context.resolver.is_same(shown(action.column), shown(found))
+    return DropColumn(found if same else action.column, action.if_exists, by_case=True)
 
 
 def _by_case(change: SchemaChange, path: tuple[str, ...], schema: TableSchema, context: CatalogContext) -> SchemaChange:
@@ -151,7 +151,7 @@ def _by_case(change: SchemaChange, path: tuple[str, ...], schema: TableSchema, c
         return change
     siblings = [one.name for one in siblings_of(schema.fields, (*parent, path[-1]))]
     alike = any(one != path[-1] and one.lower() == path[-1].lower() for one in siblings)
-    return replace(change, by_case=True) if alike and context.is_case_sensitive() else change
+    return replace(change, by_case=True) if alike and context.resolver.distinguishes else change
 
 
 def _default(action: columns.SetDefault, schema: TableSchema) -> SetColumnDefault:
@@ -225,7 +225,7 @@ def _replaced(
     names = Names(one.name for one in wanted)
     if names.has_repeated:
         raise SqlError("REPLACE COLUMNS names a column twice.")
-    check_alike(names, context.is_case_sensitive)
+    context.resolver.check_alike(names)
     for old in schema.fields:
         new = names.find(old.name)
         if new is None or schema.names.find(new) != old.name:

@@ -17,6 +17,7 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import notes_of
 from tablestore_engine.schema.table.check_constraints import refuse_unchecked
+from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.storage import clock
@@ -40,7 +41,7 @@ class CatalogContext:
     database: str = "default"
     session_options: Mapping[str, str] = field(default_factory=dict)
     now_millis: Callable[[], int] = clock.now_millis
-    is_case_sensitive: Callable[[], bool] = lambda: False  # whether the case of a name counts in the session
+    resolver: Resolver = ANY_CASE  # whether the case of a name counts in the session
 
     def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name that a name in a statement means."""

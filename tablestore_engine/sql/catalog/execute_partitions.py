@@ -23,7 +23,7 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
     partition_format = PartitionFormat(table.schema)
     chosen: set[bytes] = set()
     for spec in statement.partitions:
-        wanted = static_values(table.schema, spec, context.is_case_sensitive)
+        wanted = static_values(table.schema, spec, context.resolver)
         by_index = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
         if any(partition_format.splits(by_index, row) for row in live):
             return None

@@ -12,14 +12,9 @@ from tablestore_engine.errors import OptionError, SqlError, TableNotFound, Table
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
-from tablestore_engine.schema.table.create_schema import (
-    check_alike,
-    check_alike_fields,
-    check_names,
-    create_schema,
-    with_defaults,
-)
+from tablestore_engine.schema.table.create_schema import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import (
     SESSION_PREFIXES,
@@ -60,7 +55,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
     if existing is Existing.REQUIRED and not exists:
         _missing(statement, context)
     check_names([one.name for one in statement.columns])
-    check_alike([one.name for one in statement.columns], context.is_case_sensitive)
+    context.resolver.check_alike([one.name for one in statement.columns])
     schema = new_schema(
         [column_of(one) for one in statement.columns if one.computed_sql is None],
         statement.primary_key,
@@ -137,7 +132,7 @@ def new_schema(
     """
     given = dict(options)
     said = given.pop("comment", None)
-    check_alike_fields([(name, kind) for name, kind, _ in columns], context.is_case_sensitive)
+    check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
     given = {**context.table_defaults(bucketed=is_bucketed(primary_key, given)), **given}
     schema = create_schema(
         columns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import check_spelling
+from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.schema.types.types import STRING_ROOTS, AtomicType, DataField, DataType
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.tokens.constants import constant_at
@@ -20,13 +20,11 @@ from tablestore_engine.sql.tokens.lexer import STRING, tokenize
 from tablestore_engine.table import Table
 
 
-def static_values(
-    schema: TableSchema, spec: PartitionSpec, is_case_sensitive: Callable[[], bool] = lambda: False
-) -> dict[str, Any]:
+def static_values(schema: TableSchema, spec: PartitionSpec, resolver: Resolver = ANY_CASE) -> dict[str, Any]:
     """The values that a spec gives, by the stored name of the column; Python values of the column's type.
 
     Raises:
-        ColumnNotFound: a column that the table does not have, or has in another spelling, if `is_case_sensitive`.
+        ColumnNotFound: a column that the table does not have, or has in a spelling that the session distinguishes.
         SqlError: the table has no partitions or no such partition column, a column occurs twice, or a value is
             missing or not a constant of the column's type.
     """
@@ -40,7 +38,7 @@ def static_values(
                 f"'{one.column}' is not a partition column.",
                 hint=did_you_mean(one.column, schema.partition_keys),
             )
-        check_spelling(one.column, name, is_case_sensitive)
+        resolver.check_spelling(one.column, name)
         if name in found:
             raise SqlError(f"The partition column '{name}' occurs twice.")
         if one.value_sql is None:
@@ -49,9 +47,9 @@ def static_values(
     return found
 
 
-def clause_values(schema: TableSchema, spec: PartitionSpec, is_case_sensitive: Callable[[], bool]) -> dict[str, Any]:
+def clause_values(schema: TableSchema, spec: PartitionSpec, resolver: Resolver) -> dict[str, Any]:
     """The values of a clause that may be missing."""
-    return static_values(schema, spec, is_case_sensitive) if spec else {}
+    return static_values(schema, spec, resolver) if spec else {}
 
 
 def partition_field(name: str, schema: TableSchema) -> DataField:

@@ -1,6 +1,6 @@
 """A query bound to pinned views: the same text with the names of tables, and nothing else, replaced.
 
-*References* are the tables that a query names, in order. The *resolver* returns the view that replaces a
+*References* are the tables that a query names, in order. `resolve` returns the view that replaces a
 reference, or None to keep it (a temporary view, a table of Spark's). Invariant: the bound text differs from
 the query only as follows:
 
@@ -11,7 +11,7 @@ the query only as follows:
 * ``database.table.column`` of a bound table loses its database;
 * ``*`` leaves out the hidden columns of a bound table.
 
-If the resolver returns None for every reference, the text is unchanged. Bad syntax raises no error here:
+If `resolve` returns None for every reference, the text is unchanged. Bad syntax raises no error here:
 Spark's parser reports it.
 """
 
@@ -116,16 +116,16 @@ class BoundQuery:
         return offset - shift
 
 
-Resolver = Callable[[TableReference], "Binding | None"]
+ViewOf = Callable[[TableReference], "Binding | None"]
 Qualifiers = Mapping[tuple[str, str], str]
 
 
-def bind(query_sql: str, resolve: Resolver) -> BoundQuery:
+def bind(query_sql: str, resolve: ViewOf) -> BoundQuery:
     """Binds the tables of a query. ``resolve`` is called once for each reference, in order."""
     return _Rewrite(_analyze(query_sql, False), query_sql, resolve, {}).result()
 
 
-def bind_expression(expression_sql: str, resolve: Resolver, qualifiers: Qualifiers | None = None) -> BoundQuery:
+def bind_expression(expression_sql: str, resolve: ViewOf, qualifiers: Qualifiers | None = None) -> BoundQuery:
     """Binds the subqueries of an expression: a condition, the value of an assignment.
 
     ``qualifiers`` maps ``(database, table)`` (lower-cased) of the statement's own tables to the alias that
@@ -218,7 +218,7 @@ def _reference(
 class _Rewrite:
     """The edits of one binding."""
 
-    def __init__(self, analysis: _Analysis, text: str, resolve: Resolver, qualifiers: Qualifiers) -> None:
+    def __init__(self, analysis: _Analysis, text: str, resolve: ViewOf, qualifiers: Qualifiers) -> None:
         self.structure = analysis.structure
         self.tokens = analysis.tokens
         self.seen_only_in = analysis.seen_only_in

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
@@ -35,7 +35,7 @@ def assigned_values(
     for one in assignments:
         column = target.table.schema.field(one.column)
         leaf, path = field_at(column, one.path)
-        check_spelling(".".join((one.column, *one.path)), ".".join(path), target.is_case_sensitive)
+        target.resolver.check_spelling(".".join((one.column, *one.path)), ".".join(path))
         check_conflicts(found, path)
         found[path] = leaf, _value(one, leaf, bound)
     fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql)

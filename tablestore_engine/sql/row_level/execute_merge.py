@@ -6,14 +6,13 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
@@ -25,7 +24,7 @@ from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
 from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedSide, from_pairs, paired
-from tablestore_engine.spark.session.session_settings import is_case_sensitive
+from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
@@ -121,8 +120,8 @@ def _upsert(
 ) -> tuple[RowLevelTarget, DataFrame] | None:
     """The target, unread, and the rows of the source, if to upsert them is all that the MERGE does; else None."""
     schema = table.schema
-    sensitive = partial(is_case_sensitive, source.sparkSession)
-    pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns, sensitive)
+    resolver = session_resolver(source.sparkSession)
+    pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns, resolver)
     star = any(clause.star for clause in (*statement.matched, *statement.not_matched))
     given = Names(source.columns)
     if star and not all(name in given for name in schema.field_names):
@@ -217,7 +216,7 @@ def _joined(
 
 def _distinct_names(source: DataFrame) -> list[str]:
     """The names of the source's columns, of which two are equal where the session does not distinguish them."""
-    if Names(source.columns).alike and is_case_sensitive(source.sparkSession):
+    if Names(source.columns).alike and session_resolver(source.sparkSession).distinguishes:
         return list(source.columns)
     return [name.lower() for name in source.columns]
 
@@ -255,7 +254,7 @@ def _clause_values(clause: MergeClause, seen: _Seen) -> dict[str, str]:
         )
     values = [(schema.field(c), v) for c, v in zip(columns, clause.values_sql, strict=True)]
     for column in columns:
-        check_spelling(column, schema.field(column).name, target.is_case_sensitive)
+        target.resolver.check_spelling(column, schema.field(column).name)
     _check_listed_once(columns, schema)
     values = [(f, default_sql(f) if is_default(v) else seen.bound(v)) for f, v in values]
     given = target.fitted({f.name: (f, v) for f, v in values}, seen.from_sql)
@@ -303,10 +302,10 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     """
     table = seen.target.table
     schema = table.schema
-    fields, names, sensitive = seen.source.schema.fields, Names(seen.source.columns), seen.target.is_case_sensitive
+    fields, names, resolver = seen.source.schema.fields, Names(seen.source.columns), seen.target.resolver
     given = {n: fields[at] for n in schema.field_names if (at := names.position(n)) is not None}
     for name, field in given.items():
-        check_spelling(field.name, name, sensitive)
+        resolver.check_spelling(field.name, name)
     missing = [n for n in schema.field_names if n not in given]
     if missing and not (table.options.write_merge_schema or table.state.evolving):
         raise SchemaError(
@@ -317,7 +316,7 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     values = {name: f"{seen.alias}.{quoted_name(name)}" for name in given}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(
-            by_name_sql(values[f.name], given[f.name].dataType, to_spark_type(f.type), f.name, sensitive), f
+            by_name_sql(values[f.name], given[f.name].dataType, to_spark_type(f.type), f.name, resolver), f
         )
         for f in schema.fields
         if f.name not in missing

@@ -47,7 +47,7 @@ def truncate_partition(statement: Truncate, context: RowContext) -> StatementRes
     """TRUNCATE TABLE [PARTITION]."""
     table = context.table(statement.table)
     if _had_others(table):
-        wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+        wanted = clause_values(table.schema, statement.partition, context.resolver)
         if _splits(table, wanted):
             where = partition_condition(table.schema, wanted)
             done = execute_delete(Delete(sql=statement.sql, table=statement.table, where_sql=where), context)

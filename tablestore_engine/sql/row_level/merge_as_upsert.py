@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from tablestore_engine.schema.types.names import Names
+from tablestore_engine.schema.types.names import ANY_CASE, Names, Resolver
 from tablestore_engine.sql.query.predicate_reader import conjuncts, read_column, read_equalities
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.tokens.default_clause import is_default
@@ -18,15 +18,15 @@ def equal_columns(
     statement: Merge,
     target: Sequence[str],
     source: Sequence[str],
-    is_case_sensitive: Callable[[], bool] = lambda: False,
+    resolver: Resolver = ANY_CASE,
 ) -> Pairs:
     """Pairs of a column of the target and one of the source, in lower case, that are equal in all rows that match.
 
     `target` and `source` are the names of all columns; a name that is not certain is left out. So is one in another
-    spelling, if the session distinguishes names by their case, which is asked only then.
+    spelling that the session distinguishes.
     """
     tokens = tokenize(statement.on_sql)
-    owner = _Owner(statement, target, source, is_case_sensitive)
+    owner = _Owner(statement, target, source, resolver)
     pairs = [dict(pair) for pair in read_equalities(tokens, 0, len(tokens) - 1, owner)]
     return [(pair["target"], pair["source"]) for pair in pairs if len(pair) == 2]
 
@@ -36,7 +36,7 @@ def upsert_keys(
     key: Sequence[str],
     target: Sequence[str],
     source: Sequence[str],
-    is_case_sensitive: Callable[[], bool] = lambda: False,
+    resolver: Resolver = ANY_CASE,
 ) -> Pairs | None:
     """The pairs of the key's columns if the MERGE does what an upsert of its source does; None if it may not.
 
@@ -52,14 +52,14 @@ def upsert_keys(
     if Names(target).alike or Names(source).alike:
         return None
     tokens = tokenize(statement.on_sql)
-    pairs = equal_columns(statement, target, source, is_case_sensitive)
+    pairs = equal_columns(statement, target, source, resolver)
     own = [name.lower() for name in key]
     if sorted(own) != sorted(name for name, _ in pairs) or len(conjuncts(tokens, 0, len(tokens) - 1)) != len(pairs):
         return None
     if update.star and insert.star:
         return pairs if all(name == column for name, column in pairs) else None
-    owner = _Owner(statement, target, source, is_case_sensitive)
-    only_source = _Owner(statement, (), source, is_case_sensitive)
+    owner = _Owner(statement, target, source, resolver)
+    only_source = _Owner(statement, (), source, resolver)
     return pairs if _same_values(statement, pairs, target, owner, only_source) else None
 
 
@@ -102,12 +102,12 @@ class _Owner:
         statement: Merge,
         target: Sequence[str],
         source: Sequence[str],
-        is_case_sensitive: Callable[[], bool],
+        resolver: Resolver,
     ) -> None:
         self._names = {side: _qualifiers(statement, side) for side in ("target", "source")}
         self._stored = {"target": target, "source": source}
         self._columns = {side: [name.lower() for name in names] for side, names in self._stored.items()}
-        self._is_case_sensitive = is_case_sensitive
+        self._resolver = resolver
 
     def __call__(self, parts: tuple[str, ...]) -> tuple[str, str] | None:
         *qualifier, column = (part.lower() for part in parts)
@@ -119,12 +119,12 @@ class _Owner:
 
     def is_spelled(self, name: str, columns: Sequence[str]) -> bool:
         """Whether a name of one of the columns means it in this session."""
-        return name in columns or not self._is_case_sensitive()
+        return name in columns or not self._resolver.distinguishes
 
     def _are_spelled(self, parts: tuple[str, ...], side: str) -> bool:
         *qualifier, column = parts
         known = not qualifier or qualifier in self._names[side]
-        return (known or not self._is_case_sensitive()) and self.is_spelled(column, self._stored[side])
+        return (known or not self._resolver.distinguishes) and self.is_spelled(column, self._stored[side])
 
 
 def _lowered(names: Sequence[Sequence[str]]) -> list[list[str]]:

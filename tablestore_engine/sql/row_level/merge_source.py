@@ -126,7 +126,7 @@ def read_once(
     whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
     looks = (target.keyed or target.marks) and frames.looks_up and not (hidden or whole)
     if is_large(target.plan) and (looks or None not in others):
-        pairs = equal_columns(statement, table.schema.field_names, frame.columns, target.is_case_sensitive)
+        pairs = equal_columns(statement, table.schema.field_names, frame.columns, target.resolver)
         pairs = comparable_columns(pairs, table.schema, frame)
     if not pairs:
         yield target, Source(frame, _viewed(frames, lambda: frame))

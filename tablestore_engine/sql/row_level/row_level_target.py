@@ -26,6 +26,7 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import execute_tasks
@@ -41,7 +42,7 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.session.session_settings import is_case_sensitive
+from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.table import Table
@@ -116,13 +117,14 @@ class RowLevelTarget:
         items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
         given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
         return {
-            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name, self.is_case_sensitive)
+            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name, self.resolver)
             for name, field in zip(nested, given.fields, strict=True)
         }
 
-    def is_case_sensitive(self) -> bool:
-        """Whether the session distinguishes names by their case."""
-        return is_case_sensitive(self.frames.spark)
+    @property
+    def resolver(self) -> Resolver:
+        """Which names of columns are the same in the session."""
+        return session_resolver(self.frames.spark)
 
     def source_columns(self) -> list[str]:
         """Columns of the target's view that identify the row of a change."""

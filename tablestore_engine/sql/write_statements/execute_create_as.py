@@ -27,9 +27,10 @@ from tablestore_engine.operation.transaction.transaction import begin, with_retr
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.check_constraints import check_constraints
-from tablestore_engine.schema.table.create_schema import Column, check_alike_fields, create_schema
+from tablestore_engine.schema.table.create_schema import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.dml.insert_overwrite import (
     finish,
@@ -101,7 +102,7 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     if statement.columns:
         columns = [_listed(one, column) for one, column in zip(statement.columns, columns, strict=True)]
-    check_alike_fields([(name, kind) for name, kind, _ in columns], context.is_case_sensitive)
+    check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
     bucketed = is_bucketed(statement.primary_key, statement.options)
     options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
     schema = create_schema(

@@ -8,7 +8,6 @@ both must agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import (
@@ -21,7 +20,6 @@ from tablestore_engine.operation.scan.stats_may_match import key_value
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import check_spelling
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.insert_overwrite import (
     insert,
@@ -32,7 +30,7 @@ from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.session.session_settings import is_case_sensitive
+from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
@@ -142,7 +140,7 @@ def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[Mani
 def execute_truncate(statement: Truncate, context: RowContext) -> StatementResult:
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
-    wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+    wanted = clause_values(table.schema, statement.partition, context.resolver)
     chosen = files_of(wanted, table.schema)
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
@@ -152,7 +150,7 @@ def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) ->
     columns = {}
     for entry in spec:
         field = partition_field(entry.column, schema)
-        check_spelling(entry.column, field.name, partial(is_case_sensitive, frames.spark))
+        session_resolver(frames.spark).check_spelling(entry.column, field.name)
         if entry.value_sql is not None:
             columns[field.name] = frames.expression(entry.value_sql, {})
     return columns

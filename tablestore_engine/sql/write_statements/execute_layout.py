@@ -13,7 +13,7 @@ from tablestore_engine.sql.write_statements.statement_context import RowContext,
 def execute_cluster(statement: ClusterTable, context: RowContext) -> StatementResult:
     """Rewrite the table, or some of its partitions, into another number of buckets."""
     table = context.table(statement.table)
-    wanted = clause_values(table.schema, statement.partition, context.is_case_sensitive)
+    wanted = clause_values(table.schema, statement.partition, context.resolver)
     chosen = partition_filter(table.schema, wanted)
     outcome = rescale(
         context.spark,

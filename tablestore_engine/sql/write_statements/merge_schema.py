@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merge_schema import Column, Merging, merging_changes
-from tablestore_engine.schema.table.create_schema import check_alike_fields
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.spark.expressions.spark_types import columns_of
-from tablestore_engine.spark.session.session_settings import is_case_sensitive
+from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
 
@@ -45,8 +44,8 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     """
     schema = table.schemas.load(table.schema.id)  # without the options of the statement
     explicit = table.options.write_merge_schema_explicit_cast
-    how = Merging(explicit, partial(is_case_sensitive, spark))
-    check_alike_fields([(name, kind) for name, kind, _ in incoming], how.is_case_sensitive)
+    how = Merging(explicit, session_resolver(spark))
+    check_alike_fields([(name, kind) for name, kind, _ in incoming], how.resolver)
     changes = merging_changes(schema, incoming, how)
     if not changes:
         return table

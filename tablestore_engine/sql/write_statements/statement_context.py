@@ -16,9 +16,10 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ReadOnlyError
 from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
-from tablestore_engine.spark.session.session_settings import check_distinct, is_case_sensitive
+from tablestore_engine.spark.session.session_settings import check_distinct, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.pinned_queries.session_options import (
     besides_identity,
@@ -70,9 +71,10 @@ class RowContext:
         """Database and name."""
         return self.catalog.require_database(name.database or self.database), name.name
 
-    def is_case_sensitive(self) -> bool:
-        """Whether the session distinguishes names of columns by their case. Starts it."""
-        return is_case_sensitive(self.spark())
+    @property
+    def resolver(self) -> Resolver:
+        """Which names of columns are the same in the session. Starts it."""
+        return session_resolver(self.spark())
 
     def table(self, name: TableName) -> Table:
         """A table to write to. Raises ReadOnlyError for a view, SchemaError for columns that the session does

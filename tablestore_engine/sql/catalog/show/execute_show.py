@@ -107,7 +107,7 @@ def show_partitions(statement: ShowPartitions, context: CatalogContext) -> State
     table = context.table(statement.table, "SHOW PARTITIONS")
     if not table.schema.partition_keys:
         raise SqlError(f"Table {table.name} is not partitioned.")
-    wanted = static_values(table.schema, statement.partition, context.is_case_sensitive)
+    wanted = static_values(table.schema, statement.partition, context.resolver)
     rows = live_partitions(table.schema, {one.partition for one in table.live_files()}, wanted)
     named = PartitionFormat(table.schema)
     specs = [zip(map(escape, named.names_of(row)), map(escape, named.texts_of(row)), strict=True) for _, row in rows]

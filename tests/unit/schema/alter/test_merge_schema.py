@@ -8,6 +8,7 @@ from support.tables import schema_of
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.alter.merge_schema import Merging, merging_changes
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.sql.types.types import parse_sql_type
 
 SCHEMA = schema_of({"id": "INT", "v": "INT", "t": "STRING"}, primary_keys=["id"])
@@ -55,7 +56,7 @@ def test_columns_that_repeat():
 def test_names_in_another_case_are_new_where_case_counts():
     schema = schema_of({"id": "INT", "s": kind("struct<a: int>").to_json()})
     incoming = [("ID", kind("int"), None), ("s", kind("struct<A: int, a: int>"), None)]
-    assert merging_changes(schema, incoming, Merging(is_case_sensitive=lambda: True)) == [
+    assert merging_changes(schema, incoming, Merging(resolver=Resolver(lambda: True))) == [
         AddColumn(("ID",), kind("int"), None, by_case=True),
         AddColumn(("s", "A"), kind("int"), None, by_case=True),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import ColumnNotFound
-from tablestore_engine.schema.types.names import Names, check_spelling
+from tablestore_engine.schema.types.names import Names, Resolver
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_names_that_are_alike_or_repeated():
 
 
 def test_another_spelling_is_missed_where_the_session_distinguishes_it():
-    check_spelling("id", "id", lambda: 1 / 0)  # the session is not asked
-    check_spelling("ID", "id", lambda: False)
+    Resolver(lambda: 1 / 0).check_spelling("id", "id")  # the session is not asked
+    Resolver(lambda: False).check_spelling("ID", "id")
     with pytest.raises(ColumnNotFound, match=r"Column 's.ID' does not exist: .* by their case. Did you mean 's.id'"):
-        check_spelling("s.ID", "s.id", lambda: True)
+        Resolver(lambda: True).check_spelling("s.ID", "s.id")

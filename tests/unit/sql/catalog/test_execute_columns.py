@@ -8,12 +8,13 @@ import pytest
 from support.execute_door import Door, door  # noqa: F401
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError
+from tablestore_engine.schema.types.names import Resolver
 
 
 @pytest.fixture
 def sensitive(door):
     """A door to a session that distinguishes names by their case, and to a table with `id` and `Id`."""
-    sensitive = Door(replace(door.context, is_case_sensitive=lambda: True))
+    sensitive = Door(replace(door.context, resolver=Resolver(lambda: True)))
     sensitive.run("create table t (id int, Id string, v int, s struct<x: int, X: int, y: int>)")
     return sensitive
 
@@ -70,7 +71,7 @@ def test_changed_columns_are_named_as_they_are_spelled_if_case_counts(door, chan
     """In other sessions the same texts find them."""
     door.run("create table k (id int, v int, s struct<x: int, y: int>, p string) partitioned by (p)")
     before, given = door.schema("k"), SPELLED[change].removesuffix(".w")
-    sensitive = Door(replace(door.context, is_case_sensitive=lambda: True))
+    sensitive = Door(replace(door.context, resolver=Resolver(lambda: True)))
     with pytest.raises(ColumnNotFound, match=rf"Column '{given}' does not exist.*Did you mean '{given.lower()}'"):
         sensitive.run(f"alter table k {change}")
     assert door.schema("k") == before
@@ -94,7 +95,7 @@ def test_fields_that_spark_could_not_distinguish_are_refused(door, statement, fi
         SchemaError, match=rf"Two fields are named '{field}' .the other one '.*x'.*caseSensitive = true"
     ):
         door.run(statement)
-    Door(replace(door.context, is_case_sensitive=lambda: True)).run(statement)
+    Door(replace(door.context, resolver=Resolver(lambda: True))).run(statement)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_bound_text(query: str, expected: str | None) -> None:
 
 
 @pytest.mark.parametrize("query", [*UNCHANGED, *(query for query, _ in SCENARIOS.values())])
-def test_a_resolver_that_knows_nothing_changes_nothing(query: str) -> None:
+def test_without_a_known_view_nothing_changes(query: str) -> None:
     assert bind(query, lambda _: None).text == query
 
 

@@ -167,4 +167,4 @@ POSITIONS = {
 @pytest.mark.parametrize(("query", "expected"), POSITIONS.values(), ids=POSITIONS)
 def test_bound_text(query: str, expected: str | None) -> None:
     assert bound(query) == (query if expected is None else expected)
-    assert bind(query, lambda _: None).text == query, "a resolver that knows nothing changes nothing"
+    assert bind(query, lambda _: None).text == query, "without a known view nothing changes"
