@@ -73,8 +73,8 @@ class RowContext:
 
     @property
     def resolver(self) -> Resolver:
-        """Which names of columns are the same in the session. Starts it."""
-        return session_resolver(self.spark())
+        """Which names of columns are the same in the session, which starts where two differ in case."""
+        return Resolver(lambda: session_resolver(self.spark()).distinguishes)
 
     def table(self, name: TableName) -> Table:
         """A table to write to. Raises ReadOnlyError for a view, SchemaError for columns that the session does

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.errors import ColumnNotFound, SchemaError
 from tablestore_engine.schema.types.names import Names, Resolver
 
 
@@ -40,3 +40,22 @@ def test_another_spelling_is_missed_where_the_session_distinguishes_it():
     Resolver(lambda: False).check_spelling("ID", "id")
     with pytest.raises(ColumnNotFound, match=r"Column 's.ID' does not exist: .* by their case. Did you mean 's.id'"):
         Resolver(lambda: True).check_spelling("s.ID", "s.id")
+
+
+@pytest.mark.parametrize("case_counts", [False, True])
+def test_a_resolver_says_which_spellings_are_one_name(case_counts):
+    resolver = Resolver(lambda: case_counts)
+    assert resolver.distinguishes == case_counts
+    assert resolver.is_same("id", "id")
+    assert resolver.is_same("ID", "id") != case_counts
+
+
+def test_new_names_that_are_alike_are_refused_where_the_session_reads_them_as_one():
+    Resolver(lambda: 1 / 0).check_alike(["id", "v"])  # the session is not asked
+    Resolver(lambda: True).check_alike(["id", "ID"])
+    with pytest.raises(
+        SchemaError, match=r"Two columns are named 'ID' \(the other one 'id'\)\. .*caseSensitive = true"
+    ):
+        Resolver().check_alike(["id", "ID"])
+    with pytest.raises(SchemaError, match="Two fields are named 'B'"):
+        Resolver().refuse_alike(("b", "B"), "fields")

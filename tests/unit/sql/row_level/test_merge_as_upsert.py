@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import types as T
 
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
 from tablestore_engine.sql.parse.parse import parse
@@ -157,8 +158,8 @@ def test_names_are_spelled_if_case_counts(on, update, insert):
     text += f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES ({insert})"
     names = (["id"], ["id", "v"], ["id", "v"])
     assert upsert_keys(parse(text), *names) is not None
-    assert upsert_keys(parse(text), *names, lambda: True) is None
-    assert upsert_keys(parse(text.lower()), *names, lambda: True) is not None
+    assert upsert_keys(parse(text), *names, Resolver(lambda: True)) is None
+    assert upsert_keys(parse(text.lower()), *names, Resolver(lambda: True)) is not None
 
 
 @pytest.mark.parametrize(
