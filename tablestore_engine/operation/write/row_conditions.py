@@ -24,7 +24,6 @@ from tablestore_engine.schema.table.check_constraints import (
     check_constraints,
 )
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
-from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 _Judged = Callable[[pa.Table], Found]

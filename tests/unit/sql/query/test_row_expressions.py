@@ -37,8 +37,8 @@ def text_of(expression):
         ("a NOT LIKE 'x%' || b", "NOT(LIKE(a, ||('x%':STRING, b)))"),
         ("Length(a) % 2 = b DIV 3", "=(%(LENGTH(a), 2:INT), DIV(b, 3:INT))"),
         ("coalesce(a, b, 1.50) <= 2L", "<=(COALESCE(a, b, Decimal('1.50'):DECIMAL(3, 2)), 2:BIGINT)"),
-        ("a IN (1e0, 5Y, 3000000000, 0.05)", "IN(a, 1.0:DOUBLE, 5:TINYINT, 3000000000:BIGINT, "
-         "Decimal('0.05'):DECIMAL(2, 2))"),
+        ("a IN (1e0, 5Y, 3000000000)", "IN(a, 1.0:DOUBLE, 5:TINYINT, 3000000000:BIGINT)"),
+        ("a < 0.05", "<(a, Decimal('0.05'):DECIMAL(2, 2))"),
         ("a = -2147483648 AND b = 2147483648", "AND(=(a, -2147483648:INT), =(b, 2147483648:BIGINT))"),
     ],
 )  # fmt: skip
