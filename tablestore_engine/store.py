@@ -26,7 +26,7 @@ from tablestore_engine.sql.catalog.execute_catalog import execute as execute_cat
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, declared_expressions
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.query.exact_conditions import exact_predicate
+from tablestore_engine.sql.query.row_expressions import read_expression
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
@@ -67,7 +67,7 @@ class TableStore(StoreSession):
         session_factory: Callable[[], SparkSession] | None = None,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        catalog = Catalog(warehouse, read_condition=exact_predicate)
+        catalog = Catalog(warehouse, read_expression=read_expression)
         super().__init__(catalog, spark, database, session_factory, options or {})
 
     @in_one_message

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.table.predicate import ReadCondition
+from tablestore_engine.schema.expressions.expression import ReadExpression
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.analyze_statistics_store import StatisticsStore
@@ -35,7 +35,7 @@ class TableState:
     schemas: SchemaStore = field(compare=False)
     snapshots: SnapshotStore = field(compare=False)
     evolving: bool = False  # the schema is not stored yet: the commit of the write stores it
-    read_condition: ReadCondition | None = field(default=None, compare=False)  # for writes without Spark
+    read_expression: ReadExpression | None = field(default=None, compare=False)  # for writes without Spark
     own_schema: TableSchema | None = None  # the table's schema, where `schema` has the names of a view
 
     @property

@@ -33,7 +33,7 @@ from tablestore_engine.kafka.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.schema.table.predicate import ReadCondition
+from tablestore_engine.schema.expressions.expression import ReadExpression
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
@@ -64,14 +64,14 @@ class Catalog:
         *,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         now_millis: Callable[[], int] = clock.now_millis,
-        read_condition: ReadCondition | None = None,
+        read_expression: ReadExpression | None = None,
     ) -> None:
         root = os.path.abspath(local_folder(os.fspath(warehouse))).rstrip("/")
         self.paths = WarehousePaths(root)
         self.io = io or LocalFileIO()
         self._new_id = new_id
         self._now_millis = now_millis
-        self._read_condition = read_condition
+        self._read_expression = read_expression
         settle_abandoned(self._workshop)
 
     @property
@@ -86,7 +86,7 @@ class Catalog:
 
     @property
     def _folders(self) -> Folders:
-        return Folders(self.io, self.paths, self._read_condition)
+        return Folders(self.io, self.paths, self._read_expression)
 
     @property
     def _views(self) -> RecordStore[View]:

@@ -7,7 +7,7 @@ of folders that others made may have upper-case letters.
 from __future__ import annotations
 
 from tablestore_engine.errors import CorruptMetadataError, NotAManagedTableError
-from tablestore_engine.schema.table.predicate import ReadCondition
+from tablestore_engine.schema.expressions.expression import ReadExpression
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
@@ -21,9 +21,9 @@ DEFAULT_DATABASE = "default"
 class Folders:
     """Finds the databases and tables of a warehouse. Changes nothing."""
 
-    def __init__(self, io: FileIO, paths: WarehousePaths, read_condition: ReadCondition | None = None) -> None:
+    def __init__(self, io: FileIO, paths: WarehousePaths, read_expression: ReadExpression | None = None) -> None:
         self._io = io
-        self._read_condition = read_condition
+        self._read_expression = read_expression
         self._paths = paths
 
     def databases(self) -> list[str]:
@@ -96,5 +96,7 @@ class Folders:
             if counts is None:
                 raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
             schema = counts
-        state = TableState(identifier, self._io, paths, schema, schemas, snapshots, read_condition=self._read_condition)
+        state = TableState(
+            identifier, self._io, paths, schema, schemas, snapshots, read_expression=self._read_expression
+        )
         return Table(state)

@@ -16,15 +16,14 @@ the session's time zone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
 Constant = bool | int | Decimal | float | str | date | datetime
 
-_NEGATED: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
 
 
@@ -74,8 +73,6 @@ class Or:
 
 
 Predicate = Compare | In | IsNull | IsNotNull | And | Or
-ReadCondition = Callable[[str, Sequence[str]], Predicate | None]
-"""Gives the predicate that is equivalent to a condition, in SQL, on some columns; None when none is certain."""
 
 
 def conjunction(parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
@@ -104,24 +101,6 @@ def rejects_null(predicate: Predicate) -> bool:
     if isinstance(predicate, Or):
         return all(rejects_null(child) for child in predicate.children)
     return not isinstance(predicate, IsNull)
-
-
-def negated(predicate: Predicate) -> Predicate:
-    """The predicate that is true where this one is false, and false where it is true; both are null for the same
-    rows."""
-    if isinstance(predicate, And):
-        return Or(tuple(negated(child) for child in predicate.children))
-    if isinstance(predicate, Or):
-        return And(tuple(negated(child) for child in predicate.children))
-    if isinstance(predicate, IsNull):
-        return IsNotNull(predicate.column)
-    if isinstance(predicate, IsNotNull):
-        return IsNull(predicate.column)
-    if isinstance(predicate, In):
-        return And(tuple(negated(Compare(predicate.column, "=", value)) for value in predicate.values))
-    if predicate.op == "=":
-        return Or(tuple(replace(predicate, op=op) for op in ("<", ">")))
-    return replace(predicate, op=_NEGATED[predicate.op])
 
 
 def fixes_a_column(predicate: Predicate | None, key: Callable[[str], str], apart_from: Collection[str] = ()) -> bool:

@@ -31,7 +31,7 @@ Facts = dict[R, list[Predicate]]
 
 _BRACKETS: Final = frozenset(["(", ")", "[", "]", "CASE", "END"])
 _FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NOT_COLUMNS: Final = frozenset(
+NOT_COLUMNS: Final = frozenset(
     [
         "NULL",
         "TRUE",
@@ -120,7 +120,7 @@ def _any(parts: list[Facts[R]]) -> Facts[R]:
 
 
 class ConditionReader(Generic[R]):
-    """Reads a boolean expression from tokens, top down: OR, AND, then one comparison. `exact_conditions` extends it."""
+    """Reads a boolean expression from tokens, top down: OR, AND, then one comparison."""
 
     def __init__(self, tokens: list[Token], owner: Owner[R]) -> None:
         self.tokens = tokens
@@ -268,7 +268,7 @@ class ConditionReader(Generic[R]):
     def column(self, i: int) -> tuple[tuple[R, str], int] | None:
         """A column name at ``i``: its relation and name, and the index after it."""
         tokens = self.tokens
-        if tokens[i].kind != QUOTED and (tokens[i].kind != WORD or tokens[i].key in _NOT_COLUMNS):
+        if tokens[i].kind != QUOTED and (tokens[i].kind != WORD or tokens[i].key in NOT_COLUMNS):
             return None
         parts = [tokens[i].name]
         i += 1
