@@ -27,13 +27,13 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
-from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
+from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
@@ -52,6 +52,7 @@ _MANY_SCHEMAS = 8  # that differ in the columns read: up to so many of them, eac
 _WHOLE_SHARE = 4  # times the rows of whole files are those of the others, where one scan reads both
 
 BucketFile = tuple[BucketScan, DataFileMeta]
+_ROW_NUMBER = DataField(0, ROW_NUMBER, AtomicType("BIGINT"))
 NONE_LEFT_OUT: Mapping[str, Positions] = MappingProxyType({})
 
 
@@ -257,7 +258,7 @@ class FileScans:
         scans = []
         for one in apart:
             words = all_words(self._deleted([files[i] for i in one.files]), [row_counts[i] for i in one.files])
-            frame = self._native("parquet", [found[i].path for i in one.files], stored)
+            frame = self._native("parquet", [found[i].path for i in one.files], (*stored, _ROW_NUMBER))
             starts = one.starts(sizes, row_counts)
             scans.append(without_words(self.spark, frame, selected, one, words, starts))
         return reduce(DataFrame.unionAll, scans)

@@ -65,7 +65,7 @@ def test_rows_that_are_left_are_the_merged_rows(tmp_path, seed):
     assert superseded(table) == {}
 
 
-def test_what_was_found_is_known(tmp_path, monkeypatch):
+def test_files_are_read_once(tmp_path, monkeypatch):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "1", "write-only": "true"})
     write(table, rows(range(10)))
     write(table, rows([3, 5], v=1))
