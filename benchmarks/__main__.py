@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import evolution, measure, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
+from benchmarks.reads_after_upserts import ReadsAfterUpserts
 from benchmarks.report import print_report, write_report
 from benchmarks.row_level import RowLevelBenchmark
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
@@ -38,9 +39,11 @@ def main() -> None:
         if arguments.only != "dbt":
             _storage(arguments, scales, work, report)
         if arguments.only in (None, "dbt"):
+            from benchmarks import snapshot_run
             from benchmarks.dbt_projects import run as run_dbt
 
             run_dbt(report, work, small=arguments.small)
+            snapshot_run.run(report, work, Path(arguments.data), scales[0])
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print_report(report)
@@ -59,6 +62,7 @@ def _storage(arguments: argparse.Namespace, scales: list[float], work: Path, rep
     if arguments.only in (None, "merge-tree"):
         data = Path(arguments.data)
         MergeTreeBenchmark(store, work, data, scales[0], arguments.buckets).run(report)
+        ReadsAfterUpserts(store, work, data, scales[0], arguments.buckets).run(report)
     report.note(
         f"Peak memory: Python driver {driver_peak_mib():.0f} MiB, Python worker {worker_peak_mib(spark):.0f} MiB"
     )

@@ -70,12 +70,13 @@ class RowKeys:
         if len(self.names) == 1 or not len(positions):
             return positions
         near = rows.select(list(self.names)).take(pa.array(positions))
-        numbers, sought = self._numbers(near), self._sought
+        numbers, sought = self._numbers(near), self.numbers
         found = self._joined(near) if numbers is None or sought is None else np.isin(numbers, sought)
         return positions[found]
 
     @cached_property
-    def _sought(self) -> Longs | None:
+    def numbers(self) -> Longs | None:
+        """A number for each row of `values`, equal for equal rows only; None when there are too many combinations."""
         return self._numbers(self.values)
 
     def _numbers(self, rows: pa.Table) -> Longs | None:

@@ -27,6 +27,7 @@ Portion = Sequence[tuple[int, Longs]]
 _GAP_BYTES = 1 << 14  # two pages so near to one another are read together
 _ROWS_AT_ONCE = 1_000_000
 _BYTES_AT_ONCE = 128 << 20  # of all threads, of which there is at most one for each processor
+_MOST_PAGES = 0.6  # of all pages of a row group, beyond which they are read with it
 _INDEXES = 128
 WHOLE_BYTES, _WHOLE_ROWS = 512 << 10, 50_000
 """Of a file that is no larger, and has no more rows, whole columns are read."""
@@ -72,7 +73,10 @@ class PagedParquet:
             key = b"|".join(one.first.tobytes() for one in known)
             files.setdefault(key, _SmallFile(self._handle, self.index, portion)).add(column, known)
         for file in files.values():
-            found |= file.read()
+            if file.is_most:
+                whole += file.columns
+            else:
+                found |= file.read()
         if whole:
             found |= self._whole(portion, whole)
         names = [column for column in columns if column in found]
@@ -80,16 +84,20 @@ class PagedParquet:
 
     def _whole(self, portion: Portion, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         """Columns of rows, of which the row groups are read."""
-        file = pq.ParquetFile(self._handle)
+        texts = [one for one in columns if one in self.index.elements]
+        numbers = [one for one in texts if all(self.index.is_dictionary(group, one) for group, _ in portion)]
+        file = pq.ParquetFile(self._handle, read_dictionary=numbers)
         top = set(file.schema_arrow.names)
         there = [column for column in columns if column in top]
         if not there:
             return {}
-        parts = [
-            file.read_row_group(group, columns=there).select(there).take(pa.array(rows)) for group, rows in portion
-        ]
+        parts = []
+        for group, rows in portion:
+            table = file.read_row_group(group, columns=there).select(there)
+            parts.append(table if len(rows) == table.num_rows else table.take(pa.array(rows)))
         table = pa.concat_tables(parts)
-        return {name: table.column(name) for name in there}
+        found = {name: table.column(name) for name in there}
+        return found | {name: found[name].cast(found[name].type.value_type) for name in numbers if name in found}
 
 
 def look_up(
@@ -233,6 +241,21 @@ class _SmallFile:
     def add(self, column: str, pages: list[Pages]) -> None:
         """Add a column, with its pages in each row group."""
         self._columns[column] = pages
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that were added."""
+        return list(self._columns)
+
+    @property
+    def is_most(self) -> bool:
+        """Whether the pages are so many that Arrow reads all pages at less cost."""
+        (pages, *_) = self._columns.values()
+        chosen = sum(
+            np.count_nonzero(np.diff(np.searchsorted(rows, one.first)))
+            for (_, rows), one in zip(self._portion, pages, strict=True)
+        )
+        return bool(chosen > _MOST_PAGES * sum(len(one.offsets) for one in pages))
 
     def read(self) -> dict[str, pa.ChunkedArray]:
         """The wanted rows."""

@@ -11,6 +11,7 @@ stay its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -21,7 +22,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.compaction.levels import SortedRun
 from tablestore_engine.mergetree.compaction.sections import Section
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.read.superseded_rows import superseded_rows
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.key_lookup import keys_of, matching_keys
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -131,13 +134,16 @@ class TableReader:
         merge = _merge_of(merging) if merging else None
         if merge and across_partitions:
             return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_across_partitions(merge)])
-        changed = self._changed(merge) if merge else None
+        changed = self._changed(merge, merging) if merge else None
         if merge and changed is None:
             # No row of the newer runs is asked for.
             single.extend(merge.bottom)
-        parts = self._unmerged(single)
-        if merge and changed is not None:
-            parts.append(self._merged(merge, changed))
+        if merge is None or changed is None:
+            parts = self._unmerged(single)
+        elif isinstance(changed, Mapping):
+            parts = self._without(changed, single, [*merge.bottom, *merge.upper])
+        else:
+            parts = [*self._unmerged(single), self._merged(merge, changed)]
         if unsettled:
             # Retractions with nothing below that they could be looked up in: all records are folded.
             rows = f"SELECT {self._with_system('u')} FROM {{rows}} u"
@@ -156,14 +162,30 @@ class TableReader:
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {ALIVE}", rows=rows))
         return parts
 
-    def _changed(self, merge: _Merge) -> ChangedKeys | None:
-        """The keys that the newer runs hold; None when the predicate leaves none of them."""
+    def _without(
+        self, superseded: Mapping[str, Positions], single: list[BucketFile], merging: list[BucketFile]
+    ) -> list[DataFrame]:
+        """The rows of files, of merging ones without superseded ones: as few scans as there can be, and no join."""
+        scans = FileScans(self._spark, self._table, self._schema, superseded)
+        plain = [one for one in single if one[1].delete_row_count == 0]
+        rest = self._unmerged([one for one in single if one[1].delete_row_count != 0])
+        return [scans.scan([*plain, *merging]), *rest]
+
+    def _changed(
+        self, merge: _Merge, merging: list[tuple[BucketScan, Section]]
+    ) -> ChangedKeys | Mapping[str, Positions] | None:
+        """The keys that the newer runs hold, or the positions of rows that they supersede (`superseded_rows`); None
+        when the predicate leaves none of them."""
         keys = matching_keys(self._table.state.with_schema(self._schema), merge.upper, self._predicate)
         if keys is not None and keys.num_rows == 0:
             return None
         few = constant_keys(keys) if keys is not None else None
         if few is not None:
             return few
+        if merge.upper_is_newer:
+            superseded = superseded_rows(self._table.state, self._schema, merging)
+            if superseded is not None:
+                return superseded
         ranges = self._key_ranges([*merge.bottom, *merge.upper])
         return self._blocked(merge, ranges, keys) or JoinedKeys(
             join_keys(self._schema.primary_keys, ranges),

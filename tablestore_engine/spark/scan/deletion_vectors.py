@@ -20,6 +20,10 @@ from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.scan.deletion_vector_words import SizedFiles
 
+ROW_NUMBER = "_tmp_metadata_row_index"
+"""A column that Spark's reader of Parquet files fills with the number of each row in its file, as it does for
+`_metadata.row_index`: but for that, it makes a struct of every row. Another reader would leave it null, which fails."""
+_NUMBER = f"coalesce({ROW_NUMBER}, raise_error('Spark did not number the rows of a Parquet file.'))"
 # Hidden columns of the scan, and the columns of the words.
 _FILE, _SIZE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_size", "__tablestore_deleted_at"
 # More words are left to a shuffle, which has no bound.
@@ -52,8 +56,9 @@ def without_deleted(
 def without_words(
     spark: SparkSession, frame: DataFrame, columns: Sequence[str], files: SizedFiles, words: pa.Array, starts: pa.Array
 ) -> DataFrame:
-    """The same of a scan of files whose sizes differ; `starts` says where in `words` those of each begin."""
-    hidden, word = [f"_metadata.row_index AS {_AT}"], f"shiftright(r.{_AT}, {WORD_BITS})"
+    """The same of a scan, with `ROW_NUMBER`, of files whose sizes differ; `starts` says where in `words` those of each
+    begin."""
+    hidden, word = [f"{_NUMBER} AS {_AT}"], f"shiftright(r.{_AT}, {WORD_BITS})"
     frames: dict[str, Any] = {"words": spark.createDataFrame(_in_one_row(words))}
     if len(files.files) > 1:
         hidden.append(f"_metadata.file_size AS {_SIZE}")

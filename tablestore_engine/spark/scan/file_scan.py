@@ -10,10 +10,12 @@ table would make hundreds of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
 
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import CorruptDataError
@@ -25,13 +27,13 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
-from tablestore_engine.spark.scan.deletion_vectors import without_deleted, without_words
+from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
@@ -50,6 +52,8 @@ _MANY_SCHEMAS = 8  # that differ in the columns read: up to so many of them, eac
 _WHOLE_SHARE = 4  # times the rows of whole files are those of the others, where one scan reads both
 
 BucketFile = tuple[BucketScan, DataFileMeta]
+_ROW_NUMBER = DataField(0, ROW_NUMBER, AtomicType("BIGINT"))
+NONE_LEFT_OUT: Mapping[str, Positions] = MappingProxyType({})
 
 
 @dataclass(frozen=True, order=True)
@@ -80,13 +84,17 @@ class _Found:
 
 
 class FileScans:
-    """Scans the files of one table in the shape of `schema`, one of its own."""
+    """Scans the files of one table in the shape of `schema`, one of its own. Of Parquet files, rows at positions that
+    are `left_out`, by the names of the files, are not scanned."""
 
-    def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
+    def __init__(
+        self, spark: SparkSession, table: Table, schema: TableSchema, left_out: Mapping[str, Positions] = NONE_LEFT_OUT
+    ) -> None:
         check_distinct(spark, schema.alike_names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
+        self._left_out = left_out
         # By a schema, and whether files are read by a reader that widens types.
         self._sources = {(schema.id, widens): sources_of(schema, schema, widens=widens) for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
@@ -166,7 +174,8 @@ class FileScans:
 
     def _group(self, bucket: BucketScan, file: DataFileMeta) -> _Group:
         alike = self._alike(file.schema_id, file.format)
-        return _Group(alike, file.format, file.file_name in bucket.deletions, self._has_old_dates(file, alike))
+        deletes = file.file_name in bucket.deletions or file.file_name in self._left_out
+        return _Group(alike, file.format, deletes, self._has_old_dates(file, alike))
 
     def _has_old_dates(self, file: DataFileMeta, alike: int) -> bool:
         if file.format != "orc":
@@ -249,7 +258,7 @@ class FileScans:
         scans = []
         for one in apart:
             words = all_words(self._deleted([files[i] for i in one.files]), [row_counts[i] for i in one.files])
-            frame = self._native("parquet", [found[i].path for i in one.files], stored)
+            frame = self._native("parquet", [found[i].path for i in one.files], (*stored, _ROW_NUMBER))
             starts = one.starts(sizes, row_counts)
             scans.append(without_words(self.spark, frame, selected, one, words, starts))
         return reduce(DataFrame.unionAll, scans)
@@ -268,10 +277,13 @@ class FileScans:
         return arrow_frame(self.spark, self._table.io, arrow_files, fields)
 
     def _deleted(self, files: list[BucketFile]) -> Iterator[Positions]:
-        """The positions of the deleted rows of each file."""
+        """The positions of the rows of each file that are deleted or left out."""
         vectors = [bucket.deletions.get(file.file_name) for bucket, file in files]
         positions = read_positions_of(self._table.io, [one for one in vectors if one is not None])
-        return (NO_POSITIONS if one is None else next(positions) for one in vectors)
+        for one, (_, file) in zip(vectors, files, strict=True):
+            deleted = NO_POSITIONS if one is None else next(positions)
+            left_out = self._left_out.get(file.file_name)
+            yield deleted if left_out is None else np.union1d(deleted, left_out)
 
 
 def _with_few_whole_files(groups: dict[_Group, list[BucketFile]]) -> dict[_Group, list[BucketFile]]:

@@ -8,7 +8,9 @@ from support.deletion_vectors import delete_positions, with_options
 from support.spark_rows import ids_of
 from support.tables import make_table, rows, write
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import OptionError, TableStoreError
+from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.spark.scan import deletion_vectors, file_scan
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 
@@ -50,6 +52,15 @@ def test_queries(store, table, words):
     assert ids_of(store, "SELECT `a b` FROM t WHERE p = 'p 1'") == [i for i in own if i % 2]
     assert ids_of(store, "SELECT `a b` FROM t VERSION AS OF 2") == list(range(200))
     assert ids_of(store, "SELECT sum(record_count) FROM `t$partitions`") == [len(own)]
+
+
+def test_a_scan_whose_rows_have_no_numbers_is_an_error(store, table, monkeypatch):
+    """As where a version of Spark does not know the column: no row may be left out, or shown, for it."""
+    number = deletion_vectors._NUMBER.replace(deletion_vectors.ROW_NUMBER, "unknown")
+    monkeypatch.setattr(deletion_vectors, "_NUMBER", number)
+    monkeypatch.setattr(file_scan, "_ROW_NUMBER", DataField(0, "unknown", AtomicType("BIGINT")))
+    with pytest.raises(TableStoreError, match="did not number the rows"):
+        store.execute("INSERT INTO t SELECT * FROM t")
 
 
 def test_files_of_one_size(store):

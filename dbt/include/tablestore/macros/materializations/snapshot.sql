@@ -45,6 +45,43 @@
 {% endmaterialization %}
 
 
+{# New rows, and rows that end. dbt's own query joins the source with the snapshot once for each; here both come from
+   one join, after which a row that changed is repeated, and only changed rows are hashed. #}
+{% macro tablestore__snapshot_staging_table(strategy, source_sql, target_relation) -%}
+  {%- if strategy.hard_deletes in ('invalidate', 'new_record') -%}
+    {% do return(default__snapshot_staging_table(strategy, source_sql, target_relation)) %}
+  {%- endif -%}
+  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+  {%- set valid_to, current = columns.dbt_valid_to, config.get('dbt_valid_to_current') -%}
+  with snapshotted_data as (
+    select *, {{ unique_key_fields(strategy.unique_key) }}
+    from {{ target_relation.render() }}
+    where {{ valid_to }} is null
+    {%- if current %} or {{ equals(valid_to | trim, current | trim) }}{% endif %}
+  ),
+  source_data as (
+    select *, {{ unique_key_fields(strategy.unique_key) }},
+      {{ strategy.updated_at }} as {{ columns.dbt_updated_at }},
+      {{ strategy.updated_at }} as {{ columns.dbt_valid_from }},
+      {{ get_dbt_valid_to_current(strategy, columns) }}
+    from (
+      {{ source_sql }}
+    ) as snapshot_query
+  ),
+  changed as (
+    select source_data.*, if({{ strategy.row_changed }}, snapshotted_data.{{ columns.dbt_scd_id }}, null) as __dbt_ended
+    from source_data
+    left outer join snapshotted_data
+      on {{ unique_key_join_on(strategy.unique_key, 'snapshotted_data', 'source_data') }}
+    where {{ unique_key_is_null(strategy.unique_key, 'snapshotted_data') }} or {{ strategy.row_changed }}
+  )
+  select dbt_change_type, changed.* except ({{ valid_to }}, __dbt_ended),
+    if(dbt_change_type = 'update', {{ columns.dbt_updated_at }}, {{ valid_to }}) as {{ valid_to }},
+    if(dbt_change_type = 'update', __dbt_ended, {{ strategy.scd_id }}) as {{ columns.dbt_scd_id }}
+  from changed
+  lateral view explode(if(__dbt_ended is null, array('insert'), array('insert', 'update'))) as dbt_change_type
+{%- endmacro %}
+
 {# The columns of the staging query that belong to the snapshot table. #}
 {% macro tablestore_snapshot_columns(staged) -%}
   {%- set kept = [] -%}
