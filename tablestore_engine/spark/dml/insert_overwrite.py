@@ -51,7 +51,7 @@ def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = 
     rows = _checked(rows, table)
     held = None
     if table.schema.partition_keys and not table.schema.crosses_partitions:
-        # What is written is known before the job begins, so it looks at the files of these partitions only.
+        # The rows are known before the job begins, so it looks at the files of their partitions only.
         held = held_rows(rows, table.schema)
         rows = replace(rows, is_large=held is None)
     partitions = None if held is None else partitions_of(held, table.schema)

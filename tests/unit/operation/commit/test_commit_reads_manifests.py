@@ -72,8 +72,8 @@ def test_a_write_of_two_partitions_reads_those_of_both(table):
     assert set(table.io.read_names) == wanted
 
 
-def test_what_a_write_does_not_read_is_not_replaced(table):
-    """Rows of a partition that has files come to level 0; those of a new partition to the top."""
+def test_rows_of_new_partitions_go_to_the_top_level(table):
+    """Those of a partition that has files go to level 0."""
     table.io.forget()
     table.write(pa.concat_tables([arrow(3, 5), arrow(20, 5)]))
     levels = {PartitionFormat(table.schema).decode(e.partition): set() for e in table.live_files()}
@@ -116,8 +116,8 @@ def test_few_blocks_of_a_large_manifest_are_decoded(tmp_path, monkeypatch):
         assert sum(count for count in decoded if count > 1) <= most
     table.io.forget()
     decoded.clear()
-    gone = tuple(remove(e) for e in entries if e.partition == entries[7].partition)
-    publish_change(table.state, Change("OVERWRITE", removed=gone))
+    removed = tuple(remove(e) for e in entries if e.partition == entries[7].partition)
+    publish_change(table.state, Change("OVERWRITE", removed=removed))
     assert sum(count for count in decoded if count > 1) <= 100
     table.io.forget()
     assert {e.file.file_name for e in table.live_files()} == {
@@ -149,8 +149,8 @@ def test_merging_all_keeps_large_manifests_of_other_partitions(tmp_path):
     publish_change(table.state, Change("APPEND", added=tuple(entries)))
     before = table.manifests.read_list(table.latest_snapshot().delta_manifest_list)
     assert len(before) > 4
-    gone = [e for e in entries if e.partition == entries[7].partition]
-    publish_change(table.state, Change("OVERWRITE", removed=tuple(map(remove, gone))))
+    removed = [e for e in entries if e.partition == entries[7].partition]
+    publish_change(table.state, Change("OVERWRITE", removed=tuple(map(remove, removed))))
     table.io.forget()
     late = made_up(table.schema, 1, 1, "late")
     publish_change(table.state, Change("APPEND", added=tuple(late)))
@@ -160,7 +160,7 @@ def test_merging_all_keeps_large_manifests_of_other_partitions(tmp_path):
     assert len(kept) >= len(before) - 2
     assert len(kept.intersection(table.io.read_names)) <= 1, "a manifest that stays need not be read"
     names = {e.file.file_name for e in table.live_files()}
-    assert names == {e.file.file_name for e in (*entries, *late) if e not in gone}
+    assert names == {e.file.file_name for e in (*entries, *late) if e not in removed}
 
 
 def test_compacted_tables_with_deletes_in_manifests_read_the_same(table):
