@@ -27,7 +27,7 @@ class FileKind(IntEnum):
     DELETE = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ManifestEntry:
     """One file added to or removed from a bucket. ``partition`` is a BinaryRow."""
 
@@ -112,8 +112,9 @@ def encode_entries(
 
 def decode_some(data: bytes, wanted: Collection[int]) -> dict[int, list[ManifestEntry]]:
     """The entries of some blocks of a manifest that has bounds, by number. Raises ValueError on damage."""
-    found = avro_container.decode_blocks(data, wanted)
-    return {number: _made(records, _entry_of) for number, records in found.items()}
+    with avro_container.no_collection():
+        found = avro_container.decode_blocks(data, wanted)
+        return {number: _made(found.pop(number), _entry_of) for number in list(found)}
 
 
 def decode_entries(data: bytes) -> list[ManifestEntry]:
@@ -132,7 +133,8 @@ def decode_metas(data: bytes) -> list[ManifestFileMeta]:
 
 
 def _decode(data: bytes, make: Any) -> list[Any]:
-    return _made(decode_records.decode(data), make)
+    with avro_container.no_collection():
+        return _made(decode_records.decode(data), make)
 
 
 def _made(records: Iterable[Mapping[str, Any]], make: Any) -> list[Any]:
