@@ -10,6 +10,7 @@ from support.interop.ours import OurTable
 from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
@@ -48,3 +49,15 @@ def test_values(java, java_reads, catalog, spark_store, name, tmp_path, kind, le
     found = spark_store.sql(f"SELECT * FROM {name} WHERE p IS NULL OR q = 'a'").toArrow()
     wanted = [i for i, row in enumerate(own.to_pylist()) if row["p"] is None or row["q"] == "a"]
     assert multiset(found) == multiset(own.take(wanted))
+
+
+def test_manifests_of_many_partitions(java, java_reads, catalog, name):
+    """Java reads manifests of several blocks, and changes a table that has them."""
+    table = OurTable.create(catalog, name, {"p": AtomicType("INT"), "id": AtomicType("BIGINT")}, partition=["p"])
+    more = OurTable.create(catalog, f"{name}_more", {"p": AtomicType("INT"), "id": AtomicType("BIGINT")})
+    table.write([{"p": p % 250, "id": p} for p in range(500)])
+    assert java_reads(table).num_rows == 500
+    more.write([{"p": p, "id": 1000 + p} for p in range(0, 300, 3)])
+    java.ask("copy", table.table.path, more.table.path)
+    assert java_reads(table).num_rows == 600
+    assert len(table.table.to_arrow(predicate=Compare("p", "=", 3)).to_pylist()) == 3

@@ -52,6 +52,13 @@ def test_strange_partition_values(catalog, all_read, name, keyed):
     assert all_read(table).num_rows == len(STRANGE)
 
 
+def test_manifests_of_many_partitions(catalog, all_read, name):
+    """A large manifest is sorted, has several blocks, and a note in its header."""
+    table = OurTable.create(catalog, name, {"p": AtomicType("INT"), "id": ID}, partition=["p"])
+    table.write([{"p": p % 250, "id": p} for p in range(500)])
+    assert all_read(table).num_rows == 500
+
+
 def test_null_partition(catalog, all_read, name):
     table = OurTable.create(catalog, name, {"p": TEXT, "q": AtomicType("INT"), "id": ID}, partition=["p", "q"])
     table.write([{"p": p, "q": q, "id": 1} for p in (None, "a") for q in (None, 1)])

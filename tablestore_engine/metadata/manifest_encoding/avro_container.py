@@ -15,11 +15,13 @@ logical types are ignored, so a timestamp is a number; damaged bytes raise nothi
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -148,25 +150,35 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 _META_SCHEMA = {"type": "map", "values": "bytes"}
 
 
-def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") -> bytes:
+def encode(
+    name: str,
+    records: list[dict[str, Any]],
+    compression: str = "zstd",
+    *,
+    blocks: Sequence[int] = (),
+    notes: Mapping[str, bytes] | None = None,
+) -> bytes:
     """The container file of records of the schema ``name``.
 
     Args:
         name: ``manifest_entry``, ``manifest_file_meta`` or ``index_manifest_entry``.
         records: dicts with every field of the schema.
         compression: zstd, deflate, snappy or null; zstd replaces others; each file names its own.
+        blocks: how many records each block has; by default one block has all.
+        notes: metadata that other readers pass over.
     """
     import fastavro
 
     codec = codec_of(compression)
     sync = new_sync_marker()
     out = io.BytesIO()
-    out.write(header(SCHEMAS[name], codec, sync))
-    if records:
+    out.write(header(SCHEMAS[name], codec, sync, notes))
+    schema, at = _array_of("schema", json.dumps(SCHEMAS[name])), 0
+    for size in blocks or ([len(records)] if records else ()):
         body = io.BytesIO()
-        fastavro.schemaless_writer(body, _array_of("schema", json.dumps(SCHEMAS[name])), records)
-        count = len(_varint(len(records)))
-        out.write(block(len(records), body.getvalue()[count:-1], codec, sync))
+        fastavro.schemaless_writer(body, schema, records[at : at + size])
+        out.write(block(size, body.getvalue()[len(_varint(size)) : -1], codec, sync))
+        at += size
     return out.getvalue()
 
 
@@ -180,13 +192,13 @@ def new_sync_marker() -> bytes:
     return os.urandom(_SYNC_BYTES)
 
 
-def header(schema: Any, codec: str, sync: bytes) -> bytes:
+def header(schema: Any, codec: str, sync: bytes, notes: Mapping[str, bytes] | None = None) -> bytes:
     """The beginning of a container file."""
     import fastavro
 
     out = io.BytesIO()
     out.write(_MAGIC)
-    meta = {"avro.schema": json.dumps(schema).encode(), "avro.codec": codec.encode()}
+    meta = {"avro.schema": json.dumps(schema).encode(), "avro.codec": codec.encode(), **(notes or {})}
     fastavro.schemaless_writer(out, _array_of("map", ""), meta)
     return out.getvalue() + sync
 
@@ -203,27 +215,56 @@ def decode(data: bytes) -> list[dict[str, Any]]:
     Raises:
         ValueError: the bytes are not a complete container file, or use a codec that is not known.
     """
+    with _damage(), no_collection():
+        return [record for _, records in _decode(data, None) for record in records]
+
+
+def decode_blocks(data: bytes, wanted: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    """The records of some blocks of a container file, by the block's number from 0. Raises like `decode`."""
+    with _damage(), no_collection():
+        return dict(_decode(data, wanted))
+
+
+def read_notes(data: bytes) -> Mapping[str, bytes]:
+    """The metadata of a container file. Raises like `decode`."""
+    with _damage():
+        notes: Mapping[str, bytes] = _begin(io.BytesIO(data))[0]
+    return notes
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Do not search for garbage while many objects are made of which none is garbage: that doubles the time."""
+    enabled = gc.isenabled()
+    gc.disable()
     try:
-        return _decode(data)
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    try:
+        yield
     except ValueError:
         raise
     except Exception as error:  # the libraries below raise their own kinds for damaged bytes
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def _decode(data: bytes) -> list[dict[str, Any]]:
+def _decode(data: bytes, wanted: Collection[int] | None) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     import fastavro
 
-    schema_text, blocks = open_container(io.BytesIO(data), len(data))
+    schema_text, blocks = _open(io.BytesIO(data), len(data), wanted)
     schema = _array_of("schema", schema_text)
-    records: list[dict[str, Any]] = []
-    for count, found_block in blocks:
+    for number, count, found_block in blocks:
         body = io.BytesIO(_varint(count) + found_block + b"\0")
         found: Any = fastavro.schemaless_reader(body, schema, None)
         if len(found) != count:
             raise ValueError("a block holds fewer records than it says")
-        records.extend(found)
-    return records
+        yield number, found
 
 
 def open_container(stream: Any, size: int) -> tuple[str, Iterator[tuple[int, bytes]]]:
@@ -232,6 +273,17 @@ def open_container(stream: Any, size: int) -> tuple[str, Iterator[tuple[int, byt
     Raises:
         ValueError: it is no container file; while blocks are read: it is damaged.
     """
+    schema_text, blocks = _open(stream, size, None)
+    return schema_text, ((count, found) for _, count, found in blocks)
+
+
+def _open(stream: Any, size: int, wanted: Collection[int] | None) -> tuple[str, Iterator[tuple[int, int, bytes]]]:
+    meta, sync = _begin(stream)
+    return meta["avro.schema"].decode(), _blocks(stream, size, meta.get("avro.codec", b"null").decode(), sync, wanted)
+
+
+def _begin(stream: Any) -> tuple[Any, bytes]:
+    """The metadata of a container file and the marker between its blocks."""
     import fastavro
 
     if stream.read(4) != _MAGIC:
@@ -240,16 +292,22 @@ def open_container(stream: Any, size: int) -> tuple[str, Iterator[tuple[int, byt
     sync = stream.read(_SYNC_BYTES)
     if len(sync) < _SYNC_BYTES:
         raise ValueError("it ends in the middle")
-    return meta["avro.schema"].decode(), _blocks(stream, size, meta.get("avro.codec", b"null").decode(), sync)
+    return meta, sync
 
 
-def _blocks(stream: Any, end: int, codec: str, sync: bytes) -> Iterator[tuple[int, bytes]]:
+def _blocks(
+    stream: Any, end: int, codec: str, sync: bytes, wanted: Collection[int] | None
+) -> Iterator[tuple[int, int, bytes]]:
+    """Number, count of records and bytes of each wanted block (None: of all)."""
+    number = 0
     while stream.tell() < end:
         count, size = _read_varint(stream), _read_varint(stream)
         packed = stream.read(size)
         if len(packed) < size or stream.read(_SYNC_BYTES) != sync:
             raise ValueError("it ends in the middle or its blocks do not fit together")
-        yield count, _decompress(packed, codec)
+        if wanted is None or number in wanted:
+            yield number, count, _decompress(packed, codec)
+        number += 1
 
 
 @lru_cache(maxsize=64)

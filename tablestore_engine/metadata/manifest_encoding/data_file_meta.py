@@ -33,7 +33,7 @@ def plain_path(path: str) -> str:
     return _FILE_SCHEME.sub("", path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SimpleStats:
     """Statistics of some columns: BinaryRows of the least and greatest values, and the nulls of each."""
 
@@ -45,7 +45,7 @@ class SimpleStats:
 EMPTY_STATS = SimpleStats(EMPTY_ROW, EMPTY_ROW, ())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DataFileMeta:
     """One data file. Sizes in bytes, times in milliseconds since 1970.
 

@@ -7,12 +7,13 @@ removes exactly one ADD.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
 from tablestore_engine.metadata.manifest_encoding import avro_container, decode_records
+from tablestore_engine.metadata.manifest_encoding.block_bounds import BlockBounds, note_of
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
 
 # The format's permanent mark in every record, not a version of the fields.
@@ -26,7 +27,7 @@ class FileKind(IntEnum):
     DELETE = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ManifestEntry:
     """One file added to or removed from a bucket. ``partition`` is a BinaryRow."""
 
@@ -68,6 +69,11 @@ class ManifestFileMeta:
     min_row_id: int | None = None
     max_row_id: int | None = None
 
+    @property
+    def entry_count(self) -> int:
+        """How many entries it has."""
+        return self.num_added_files + self.num_deleted_files
+
 
 def merge_entries(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
     """The net effect of entries in order: an ADD and a later DELETE of the same file cancel out.
@@ -92,9 +98,23 @@ def merge_entries(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
     return list(live.values())
 
 
-def encode_entries(entries: Iterable[ManifestEntry], compression: str = "zstd") -> bytes:
-    """The Avro file of a manifest. ``compression``: zstd, deflate, snappy or null."""
-    return avro_container.encode("manifest_entry", [_entry_record(one) for one in entries], compression)
+def encode_entries(
+    entries: Iterable[ManifestEntry], compression: str = "zstd", bounds: Sequence[BlockBounds] = ()
+) -> bytes:
+    """The Avro file of a manifest. ``compression``: zstd, deflate, snappy or null. ``bounds`` are those of consecutive
+    entries, which become blocks of their own."""
+    records = [_entry_record(one) for one in entries]
+    if not bounds:
+        return avro_container.encode("manifest_entry", records, compression)
+    sizes = [one.entry_count for one in bounds]
+    return avro_container.encode("manifest_entry", records, compression, blocks=sizes, notes=note_of(bounds))
+
+
+def decode_some(data: bytes, wanted: Collection[int]) -> dict[int, list[ManifestEntry]]:
+    """The entries of some blocks of a manifest that has bounds, by number. Raises ValueError on damage."""
+    with avro_container.no_collection():
+        found = avro_container.decode_blocks(data, wanted)
+        return {number: _made(found.pop(number), _entry_of) for number in list(found)}
 
 
 def decode_entries(data: bytes) -> list[ManifestEntry]:
@@ -113,7 +133,11 @@ def decode_metas(data: bytes) -> list[ManifestFileMeta]:
 
 
 def _decode(data: bytes, make: Any) -> list[Any]:
-    records = decode_records.decode(data)
+    with avro_container.no_collection():
+        return _made(decode_records.decode(data), make)
+
+
+def _made(records: Iterable[Mapping[str, Any]], make: Any) -> list[Any]:
     try:
         return [make(one) for one in records]
     except (KeyError, TypeError, AttributeError) as error:

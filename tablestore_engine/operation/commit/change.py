@@ -86,6 +86,15 @@ class Change:
         return entry.partition in self._left
 
     @cached_property
+    def partitions(self) -> frozenset[bytes] | None:
+        """The partitions whose live files decide whether the change fits; None: those of any partition may."""
+        if self.replaces is not None or self.restores is not None:
+            return None
+        marked = self.index.vectors if self.index is not None else ()
+        buckets = (*marked, *(self.read_buckets or ()))
+        return frozenset((*(e.partition for e in (*self.added, *self.removed)), *(one for one, _ in buckets)))
+
+    @cached_property
     def _left(self) -> frozenset[bytes]:
         """Partitions that files are removed from."""
         return frozenset(e.partition for e in self.removed)

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from tablestore_engine.errors import (
     CommitOutcomeUnknownError,
@@ -48,10 +49,11 @@ from tablestore_engine.operation.commit.index_change import (
     next_index,
     restored_index,
 )
-from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
+from tablestore_engine.operation.commit.manifest_merge import is_all_due, merge_all, newest_to_merge, to_change
 from tablestore_engine.operation.commit.read_conflicts import check_index, check_merged, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
@@ -262,7 +264,10 @@ class Committer:
             check_index(self.state, change, change.index, latest)
         if change.base_snapshot_id is not None and latest is not None and self.schema.primary_keys:
             check_overtaken(self.state, change, latest)
-        live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
+        # A statement relies on what it read anywhere, where readers leave rows out until they are merged.
+        read_all = self.schema.reads_files_alone and change.read_snapshot is not None and change.read_buckets is None
+        choice = PartitionChoice.of(self.schema, None if read_all else change.partitions)
+        live = live_entries(self.manifests, latest, choice) if latest and self._needs_live(change) else []
         if change.index is not None and change.index.vectors:
             check_vectors(index_entries(self.manifests, latest), live, change.index)
         if change.kind == "COMPACT" and change.removed and not self.schema.primary_keys:
@@ -320,11 +325,18 @@ class Committer:
             *self.manifests.read_list(latest.base_manifest_list),
             *self.manifests.read_list(latest.delta_manifest_list),
         ]
-        kept, merged = manifests_to_merge(metas, self.schema.core_options, everything=change.merges_manifests)
-        if not merged:
-            return kept
-        entries = merge_entries(e for m in merged for e in self.manifests.read_manifest(m.file_name))
-        return [*kept, *self._write_manifests(entries, written)]
+        options = self.schema.core_options
+        changing = to_change(metas, options)
+        asked = change.merges_manifests and (len(changing) > 1 or any(one.num_deleted_files for one in changing))
+        if asked or is_all_due(metas, options):
+            kept, entries = merge_all(metas, options, self._read, partial(PartitionChoice.of, self.schema))
+            return [*kept, *self._write_manifests(entries, written)]
+        merge = newest_to_merge(metas, options)
+        entries = merge_entries(e for m in merge.merged for e in self._read(m))
+        return [*merge.before, *self._write_manifests(entries, written), *merge.after]
+
+    def _read(self, meta: ManifestFileMeta) -> list[ManifestEntry]:
+        return self.manifests.read_manifest(meta.file_name)
 
     def _changelog_list(
         self, changelog: Sequence[ManifestEntry], written: list[str]

@@ -28,6 +28,7 @@ from tablestore_engine.operation.compact.schedule_compaction import schedule_aft
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets
 from tablestore_engine.operation.transaction.transaction import publish_change, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
@@ -222,7 +223,10 @@ def _commit_what_fits(
 def _what_fits(state: TableState, done: NewFiles, index: IndexChange | None) -> tuple[NewFiles, IndexChange | None]:
     """The part of a compaction, and of its vectors, in the buckets that it still fits."""
     latest = state.snapshots.latest()
-    live = live_entries(state.manifests, latest) if latest else []
+    named = {e.partition for e in (*done.added, *done.removed)}
+    named |= {partition for partition, _ in (index.vectors if index is not None else ())}
+    choice = PartitionChoice.of(state.schema, named)
+    live = live_entries(state.manifests, latest, choice) if latest else []
     left = fitting(state.schema, live, done)
     if index is None:
         return left, None
@@ -245,7 +249,7 @@ def _stopped(state: TableState, written: Collection[tuple[bytes, int]]) -> set[t
     most = state.options.num_sorted_runs_stop_trigger
     if most is None or not state.schema.is_keyed:
         return set()
-    buckets = plan_scan(state, state.snapshots.latest()).buckets
+    buckets = plan_scan(state, state.snapshots.latest(), named={partition for partition, _ in written}).buckets
     crowded = {(b.partition_row, b.bucket) for b in buckets if len(sorted_runs(b.files)) >= most}
     return crowded.intersection(written)
 
@@ -257,7 +261,8 @@ def _due_tasks(
     if written is not None and not written:
         return []
     target = write_target(state)
-    buckets = stored_buckets(state, state.snapshots.latest())
+    named = None if written is None else {partition for partition, _ in written}
+    buckets = stored_buckets(state, state.snapshots.latest(), named=named)
     chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
     tasks = plan_compaction(chosen, target, state.schemas, extent)
     if not tasks:

@@ -9,7 +9,7 @@ predicate in one file may still hide an older one in another.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
@@ -59,13 +59,7 @@ def _entries_of(manifests: ManifestStore, name: str, choice: PartitionChoice | N
     metas = manifests.read_list(name)
     if choice is None:
         return [e for meta in metas for e in manifests.read_manifest(meta.file_name)]
-    return [
-        e
-        for meta in metas
-        if choice.may_hold(meta)
-        for e in manifests.read_manifest(meta.file_name)
-        if choice.wants(e.partition)
-    ]
+    return [e for meta in metas if choice.may_hold(meta) for e in manifests.read_manifest_of(meta.file_name, choice)]
 
 
 def _merged(entries: Sequence[ManifestEntry]) -> tuple[list[ManifestEntry], str | None]:
@@ -85,8 +79,9 @@ def plan_scan(
     snapshot: Snapshot | None,
     predicate: Predicate | None = None,
     partition_filter: PartitionFilter | None = None,
+    named: Collection[bytes] | None = None,
 ) -> ScanPlan:
-    """Plan a read of a snapshot, with the schema of the state.
+    """Plan a read of a snapshot, with the schema of the state. `named` are the only partitions to read, as BinaryRows.
 
     Raises:
         OptionError: the table has options, of another writer, that this engine would read wrongly.
@@ -95,9 +90,9 @@ def plan_scan(
     schema.core_options.check_readable()
     if snapshot is None:
         return ScanPlan(None, schema, ())
-    choice = None
+    choice = PartitionChoice.of(schema, named)
     if predicate is not None or partition_filter is not None:
-        choice = PartitionChoice(schema, predicate, partition_filter)
+        choice = PartitionChoice(schema, predicate, partition_filter, named)
     entries = live_entries(state.manifests, snapshot, choice)
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(state, snapshot, entries)
@@ -124,15 +119,20 @@ def readable_buckets(
 
 
 def stored_buckets(
-    state: TableState, snapshot: Snapshot | None, partition_filter: PartitionFilter | None = None
+    state: TableState,
+    snapshot: Snapshot | None,
+    partition_filter: PartitionFilter | None = None,
+    named: Collection[bytes] | None = None,
 ) -> list[BucketScan]:
     """All files of a snapshot, or those of some partitions, as a compaction takes them: also those that reads leave out
-    until it has merged them."""
+    until it has merged them. See `plan_scan`."""
     if not state.schema.reads_files_alone:
-        return list(plan_scan(state, snapshot, partition_filter=partition_filter).buckets)
+        return list(plan_scan(state, snapshot, partition_filter=partition_filter, named=named).buckets)
     if snapshot is None:
         return []
-    choice = None if partition_filter is None else PartitionChoice(state.schema, None, partition_filter)
+    choice = PartitionChoice.of(state.schema, named)
+    if partition_filter is not None:
+        choice = PartitionChoice(state.schema, None, partition_filter, named)
     entries = live_entries(state.manifests, snapshot, choice)
     refuse_formats(group_by_bucket(entries, state.schema))
     return _with_deletions(state, snapshot, entries)

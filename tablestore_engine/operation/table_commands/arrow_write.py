@@ -6,7 +6,7 @@ does not fit into the write buffer is spilled to local disk, and a conflict is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.table_commands.after_commit import follow, follow_none, sent_before
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows
+from tablestore_engine.operation.write.bucket_assignment import partitions_of
 from tablestore_engine.operation.write.check_constraints import RowConditions
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
@@ -58,7 +59,8 @@ def write_arrow(
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
         fitting = conditions.check(_fitting(rows, state.schema, resolver))
-        return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), intent))
+        partitions = partitions_of(fitting, state.schema)
+        return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), intent, partitions))
 
     def stream(job: WriteJob) -> WriteResult:
         given = (pa.Table.from_batches([batch]) for batch in _batches(rows))
@@ -74,8 +76,10 @@ def _fitting(rows: pa.Table, schema: TableSchema, resolver: Resolver) -> pa.Tabl
     return table_rows(rows, schema)
 
 
-def _write(state: TableState, write: Write, intent: WriteIntent) -> Snapshot:
-    job = begin(state, intent, state.snapshots.latest())
+def _write(
+    state: TableState, write: Write, intent: WriteIntent, partitions: Collection[bytes] | None = None
+) -> Snapshot:
+    job = begin(state, intent, state.snapshots.latest(), partitions=partitions)
     with removed_unless_committed(job.target):
         result = write(job)
     shown = follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))

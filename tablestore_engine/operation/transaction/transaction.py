@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ from tablestore_engine.operation.commit.multiset_enable import Publisher, enable
 from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import write_target
+from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.hash_index_change import index_change
@@ -80,6 +81,7 @@ def begin(
     *,
     removes: Callable[[ManifestEntry], bool] | None = None,
     schema: TableSchema | None = None,
+    partitions: Collection[bytes] | None = None,
 ) -> WriteJob:
     """A write job on top of a snapshot (None: the table has none yet, or none that matters).
 
@@ -89,11 +91,13 @@ def begin(
         snapshot: the snapshot that the write is based on.
         removes: says which live files the write removes.
         schema: the schema to write with, when it becomes that of the table by this write.
+        partitions: those that rows are written to; None where they are not known. Only their files are looked at.
 
     Raises:
         OptionError: the table has options under which this engine cannot write.
     """
-    live = live_entries(state.manifests, snapshot) if snapshot else []
+    choice = PartitionChoice.of(state.schema, partitions)
+    live = live_entries(state.manifests, snapshot, choice) if snapshot else []
     index = index_entries(state.manifests, snapshot)
     target = write_target(state.with_schema(schema or state.schema))
     intent = replace(intent, describe=None)  # the job travels to tasks, which know nothing of the caller

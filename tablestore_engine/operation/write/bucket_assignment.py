@@ -95,6 +95,13 @@ def _hashed_buckets(job: WriteJob, rows: pa.Table) -> Buckets:
     return buckets
 
 
+def partitions_of(rows: pa.Table, schema: TableSchema) -> frozenset[bytes] | None:
+    """The partitions of rows; None where these do not say which files a write concerns."""
+    if not schema.partition_keys or schema.crosses_partitions:
+        return None
+    return frozenset(partition for partition, _ in partition_groups(rows, schema))
+
+
 def partition_groups(rows: pa.Table, schema: TableSchema) -> Iterator[tuple[bytes, Positions]]:
     """Each partition (a BinaryRow) of the rows, and the indices of its rows."""
     partition_format = PartitionFormat(schema)

@@ -226,7 +226,14 @@ class FileOptions:
         "manifest.merge-min-count",
         INT,
         30,
-        "Number of small manifests at which they are merged.",
+        "Number of small manifests at which the newest of them are merged.",
+        minimum=1,
+    )
+    manifest_full_compaction_size = Option(
+        "manifest.full-compaction-threshold-size",
+        MEMORY,
+        16 * _MB,
+        "Size of small manifests, and of those that delete files, at which all of them are merged.",
         minimum=1,
     )
     manifest_compression = Option(

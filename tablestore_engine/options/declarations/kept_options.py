@@ -161,7 +161,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         boolean="manifest-sort.enabled manifest.delete-file-drop-stats manifest.merge-optimize.enabled "
         "manifest.sidecar.enabled",
         int="metadata.stats-keep-first-n-columns",
-        memory="manifest-sort.max-rewrite-size manifest.full-compaction-threshold-size",
+        memory="manifest-sort.max-rewrite-size",
         text="manifest-sort.partition-field metadata.stats-mode.per.level",
     ),
     *_group(

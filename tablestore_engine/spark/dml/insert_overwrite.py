@@ -21,6 +21,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace_table import everything
 from tablestore_engine.operation.table_commands.after_commit import follow, follow_none
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
+from tablestore_engine.operation.write.bucket_assignment import partitions_of
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -28,7 +29,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.write.check_constraints import checked
 from tablestore_engine.spark.write.cross_partition_joins import write_routed
-from tablestore_engine.spark.write.writer import Rows, write_rows
+from tablestore_engine.spark.write.writer import Rows, held_rows, write_held, write_rows
 from tablestore_engine.table import Table
 
 
@@ -47,8 +48,18 @@ def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = 
         ConflictError: the table was replaced, or a row-level change was committed first; run it again.
     """
     snapshot = table.latest_snapshot()
-    job = begin(table.state, intent, snapshot)
-    result = write_files(spark, table, snapshot, job, _checked(rows, table))
+    rows = _checked(rows, table)
+    held = None
+    if table.schema.partition_keys and not table.schema.crosses_partitions:
+        # The rows are known before the job begins, so it looks at the files of their partitions only.
+        held = held_rows(rows, table.schema)
+        rows = replace(rows, is_large=held is None)
+    partitions = None if held is None else partitions_of(held, table.schema)
+    job = begin(table.state, intent, snapshot, partitions=partitions)
+    if held is None:
+        result = write_files(spark, table, snapshot, job, rows)
+    else:
+        result = write_held(job, held)
     base = job.base_snapshot_id
     read_snapshot = base if table.schema.crosses_partitions else None
     return finish(spark, table, job, result, Change("APPEND", base_snapshot_id=base, read_snapshot=read_snapshot))

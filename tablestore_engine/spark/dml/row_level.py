@@ -20,6 +20,8 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.index_change import IndexChange
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
+from tablestore_engine.operation.write.align_columns import table_rows
+from tablestore_engine.operation.write.bucket_assignment import partitions_of
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, WriteJob, WriteResult
@@ -117,7 +119,8 @@ def remove_rows(spark: SparkSession, read: Read, rows: pa.Table) -> WriteOutcome
     Raises:
         ConflictError: run the statement again.
     """
-    job = _row_level_job(read)
+    schema = read.table.schema
+    job = _row_level_job(read, partitions_of(table_rows(rows, schema), schema))
     kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
     return _upserted(spark, read, job, write_held(job, rows.append_column(ROW_KIND_COLUMN, kinds)))
 
@@ -129,8 +132,8 @@ def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome
     return _upserted(spark, read, job, write_files(spark, read.table, read.snapshot, job, rows))
 
 
-def _row_level_job(read: Read) -> WriteJob:
-    return replace(begin(read.table.state, read.intent, read.snapshot), row_level=True)
+def _row_level_job(read: Read, partitions: frozenset[bytes] | None = None) -> WriteJob:
+    return replace(begin(read.table.state, read.intent, read.snapshot, partitions=partitions), row_level=True)
 
 
 def _upserted(spark: SparkSession, read: Read, job: WriteJob, result: WriteResult) -> WriteOutcome:

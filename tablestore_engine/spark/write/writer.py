@@ -58,11 +58,13 @@ class Rows:
     """A DataFrame with exactly the table's columns in order, and optionally `ROW_KIND_COLUMN`.
 
     `input_bytes` estimates what it reads; None when nothing is known. `is_small`: it certainly reads little.
+    `is_large`: it has been found to have too many rows to be written in this process.
     """
 
     frame: DataFrame
     input_bytes: int | None = None
     is_small: bool = False
+    is_large: bool = False
 
 
 def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
@@ -94,9 +96,9 @@ def _removed_on_failure(job: WriteJob) -> Iterator[None]:
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     job = job.of_rows(frame.columns)
-    collected = few_rows(rows, job.schema)
+    collected = held_rows(rows, job.schema)
     if collected is not None:
-        return write_table(job, _in_input_order(collected, job.schema))
+        return write_table(job, collected)
     with uncompiled(spark, small=False):
         job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
         result = _distributed(job, assigned)
@@ -106,6 +108,8 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 
 def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
     """All rows, if the input is small and they are few enough to be written in this process; else None."""
+    if rows.is_large:
+        return None
     # The size of the input is that of the frame that may be collected: Spark optimises each frame separately.
     most = small_rows(schema)
     few = rows.frame.limit(most + 1)
@@ -115,6 +119,12 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
         return None
     with uncompiled(few.sparkSession, rows.is_small):
         return _collected(few, most)
+
+
+def held_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
+    """`few_rows` as the table holds them."""
+    collected = few_rows(rows, schema)
+    return None if collected is None else _in_input_order(collected, schema)
 
 
 def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:

@@ -9,11 +9,12 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.binary_row import decode_row, encode_row, row_arity
+from tablestore_engine.metadata.manifest_encoding.block_bounds import BlockBounds, bounds_in
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import SimpleStats
 from tablestore_engine.metadata.manifest_encoding.index_manifest import IndexEntry, decode_index, encode_index
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
@@ -22,6 +23,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     ManifestFileMeta,
     decode_entries,
     decode_metas,
+    decode_some,
     encode_entries,
     encode_metas,
 )
@@ -31,6 +33,9 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 
 T = TypeVar("T")
+
+# Entries of a block. A manifest with more is sorted by partition and says the bounds of each block.
+_BLOCK = 100
 
 # Records (of a few hundred bytes each) that all tables of a process keep together.
 _CACHED_RECORDS = 100_000
@@ -47,6 +52,16 @@ _cache: RecentlyUsed[str, tuple[Any, ...]] = RecentlyUsed(_CACHED_RECORDS, lambd
 def _keep(path: str, records: Sequence[Any]) -> None:
     if len(records) <= _LARGEST:
         _cache.put(path, tuple(records))
+
+
+class WantedPartitions(Protocol):
+    """The partitions whose entries are read (`operation.scan.partition_filter`)."""
+
+    def chosen(self, entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
+        """Those of some entries that are wanted."""
+
+    def may_hold(self, one: ManifestFileMeta | BlockBounds, /) -> bool:
+        """Whether a manifest, or a block of one, may hold such entries; in doubt, yes."""
 
 
 class ManifestStore:
@@ -90,17 +105,40 @@ class ManifestStore:
 
     def write_manifest(self, entries: Sequence[ManifestEntry]) -> ManifestFileMeta:
         """Write entries, at least one, as one manifest. Returns what a manifest list says about it."""
-        return self._write_encoded(entries, encode_entries(entries, self._compression))
+        return self._write_encoded(entries, self._encoded(entries))
 
     def write_manifests(self, entries: Sequence[ManifestEntry], target_size: int) -> list[ManifestFileMeta]:
-        """Write entries as manifests of about ``target_size`` bytes, in order; none for no entries."""
+        """Write entries as manifests of about ``target_size`` bytes; none for no entries.
+
+        Many entries are sorted by partition, those of one partition in their order, so that few manifests, and few
+        blocks of them, hold entries of one partition.
+        """
         if not entries:
             return []
-        data = encode_entries(entries, self._compression)
-        if len(data) <= target_size:
+        entries = self._by_partition(entries)
+        data = self._encoded(entries)
+        count = round(len(data) / target_size)
+        if count <= 1:
             return [self._write_encoded(entries, data)]
-        step = max(1, math.ceil(len(entries) / math.ceil(len(data) / target_size)))
+        step = math.ceil(len(entries) / count)
         return [self.write_manifest(entries[at : at + step]) for at in range(0, len(entries), step)]
+
+    def _by_partition(self, entries: Sequence[ManifestEntry]) -> Sequence[ManifestEntry]:
+        if len(entries) <= _BLOCK or not self._has_bounds(entries):
+            return entries
+        rows = {one.partition for one in entries}
+        order = {row: [(v is not None, _order(v)) for v in decode_row(row, self._types)] for row in rows}
+        return sorted(entries, key=lambda one: order[one.partition])
+
+    def _has_bounds(self, entries: Iterable[ManifestEntry]) -> bool:
+        return bool(self._types) and all(row_arity(row) == len(self._types) for row in {e.partition for e in entries})
+
+    def _encoded(self, entries: Sequence[ManifestEntry]) -> bytes:
+        if len(entries) <= _BLOCK or not self._has_bounds(entries):
+            return encode_entries(entries, self._compression)
+        blocks = [entries[at : at + _BLOCK] for at in range(0, len(entries), _BLOCK)]
+        bounds = [BlockBounds(len(block), _partition_stats(block, self._types)) for block in blocks]
+        return encode_entries(entries, self._compression, bounds)
 
     def _write_encoded(self, entries: Sequence[ManifestEntry], data: bytes) -> ManifestFileMeta:
         name = self._paths.new_manifest_name(*self._next())
@@ -117,6 +155,37 @@ class ManifestStore:
             StorageError: it cannot be read, for example because its snapshots have expired (``missing``).
         """
         return self._read(name, decode_entries)
+
+    def read_manifest_of(self, name: str, wanted: WantedPartitions) -> list[ManifestEntry]:
+        """The entries of some partitions in a manifest. Raises like ``read_manifest``.
+
+        Of a large manifest with bounds, only the blocks are decoded that may hold them.
+        """
+        path = self._paths.manifest(name)
+        cached = _cache.get(path)
+        return wanted.chosen(self._some(path, wanted) if cached is None else cached)
+
+    def _some(self, path: str, wanted: WantedPartitions) -> Sequence[ManifestEntry]:
+        """The entries of the blocks that may hold some partitions; of a manifest without bounds all."""
+        bounds: Sequence[BlockBounds] | None = _cache.get(f"{path}#")
+        data = self._io.read(path) if bounds is None else b""
+        try:
+            if bounds is None:
+                bounds = bounds_in(data)
+                if bounds is None:
+                    entries = decode_entries(data)
+                    _keep(path, entries)
+                    return entries
+                _keep(f"{path}#", bounds)
+            chosen = {number: f"{path}#{number}" for number, one in enumerate(bounds) if wanted.may_hold(one)}
+            found = {number: _cache.get(key) for number, key in chosen.items()}
+            missing = {number for number, entries in found.items() if entries is None}
+            made = decode_some(data or self._io.read(path), missing) if missing else {}
+        except ValueError as error:
+            raise CorruptMetadataError(path, str(error)) from None
+        for number, block in made.items():
+            _keep(chosen[number], block)
+        return [one for number, block in found.items() for one in block or made[number]]
 
     def write_list(self, metas: Iterable[ManifestFileMeta]) -> tuple[str, int]:
         """Write a manifest list. Returns its name and its size in bytes."""

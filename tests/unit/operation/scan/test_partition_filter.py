@@ -6,29 +6,14 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from support.manifest_reads import ManifestReads
 from support.tables import compact, make_table, write
 
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
-from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.metadata_files import manifest_store
 
 NULL = None
-
-
-class Reading(LocalFileIO):
-    """Remembers which manifests it read."""
-
-    def __init__(self):
-        super().__init__()
-        self.read_names = []
-
-    def read(self, path):
-        name = path.rpartition("/")[2]
-        if name.startswith("manifest-") and not name.startswith("manifest-list-"):
-            self.read_names.append(name)
-        return super().read(path)
 
 
 def day(number):
@@ -38,7 +23,7 @@ def day(number):
 @pytest.fixture
 def table(tmp_path):
     """A commit for each of five days, then one of two days, and one for rows without a day."""
-    made = make_table(tmp_path, {"day": "DATE", "id": "INT"}, (), ["day"], {"write-only": "true"}, io=Reading())
+    made = make_table(tmp_path, {"day": "DATE", "id": "INT"}, (), ["day"], {"write-only": "true"}, io=ManifestReads())
     for days in (*([day(n)] for n in range(1, 6)), [day(2), day(4)], [NULL]):
         write(made, [{"day": one, "id": 1} for one in days])
     return made
@@ -46,8 +31,7 @@ def table(tmp_path):
 
 def scanned(table, **what):
     """The files of a scan, and how many manifests a new process reads for it."""
-    manifest_store._cache.clear()
-    table.io.read_names.clear()
+    table.io.forget()
     files = {(b.partition, f.file_name) for b in table.scan(**what).buckets for f in b.files}
     return files, len(table.io.read_names)
 
