@@ -47,7 +47,7 @@ class RowKeys:
         """The values of each column, once."""
         return {name: pc.unique(self.values.column(name)) for name in self.names}
 
-    def numbers(self, name: str) -> npt.NDArray[Any] | None:
+    def sorted_numbers(self, name: str) -> npt.NDArray[Any] | None:
         """The values of a column, once, as sorted numbers; None where they are none."""
         if name not in self._numbers_of:
             found = numbers_of(self.distinct[name])

@@ -78,7 +78,7 @@ class HeldFile:
         return self.rows.take(pa.array(positions))
 
     def _positions(self, keys: RowKeys) -> Longs:
-        sought = keys.numbers(self.sorted_by) if self.sorted_by in keys.names else None
+        sought = keys.sorted_numbers(self.sorted_by) if self.sorted_by in keys.names else None
         if self.values is None or sought is None:
             return keys.positions_in(pa.Table.from_batches([self.rows]))
         low = np.searchsorted(self.values, sought)
