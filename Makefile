@@ -90,8 +90,17 @@ SLOWEST      := --durations=25
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest $(SIDE_BY_SIDE) $(SLOWEST) tests/property tests/spark/property tests/fault tests/spark tests/unit \
-	  tests/functional $(PYTEST)
+	$(PY) -m pytest -m 'not slow' $(SIDE_BY_SIDE) $(SLOWEST) tests/property tests/spark/property tests/fault tests/spark \
+	  tests/unit tests/functional $(PYTEST)
+
+# Each starts Java, Spark or dbt anew several times, on both cores; the default suite has one session per process.
+PROCESSES := tests/fault/test_kill_spark.py tests/functional/test_interrupt.py \
+  tests/functional/adapter/test_dbt_init.py tests/spark/spark/session/test_session.py
+
+.PHONY: processes
+processes: $(VENV)/.dev  ## Start, kill and interrupt Spark and dbt as whole processes, in some three minutes
+	@sh scripts/check_java.sh
+	$(PY) -m pytest $(PROCESSES) $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

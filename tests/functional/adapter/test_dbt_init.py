@@ -13,6 +13,8 @@ from support.dbt_process import ROOT, run_dbt_process
 
 from tablestore_engine.catalog import Catalog
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path):

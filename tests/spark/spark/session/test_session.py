@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support.repository import ROOT
 
+pytestmark = pytest.mark.slow
+
 SMALL = '"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"'
 
 
