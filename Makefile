@@ -47,7 +47,7 @@ $(VENV)/.dev: $(PY) $(RECIPES)
 	@sh scripts/check_java.sh
 	@echo "Installing dbt-tablestore and what its tests need …"
 	@$(INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.stream
 
 $(VENV)/.bench: $(VENV)/.dev $(RECIPES)
 	@$(INSTALL) --editable '.[dev,bench]'

@@ -31,7 +31,7 @@ _OWN_FRAME = re.compile(
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
 # A name of the engine that Spark cuts: at the end, also off, where it names an action; and at the beginning, where it
 # is of a view, or picks the value of a clause of MERGE.
-_CUT_NAME = re.compile(r"\b_\w*\.\.\.|, \d AS \.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\(")
+_CUT_NAME = re.compile(r"\b_\w*\.\.\.|, \d (?:A|AS|AS )?\.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\(")
 _MARK = re.compile(r"\s*\^+\s*")
 
 

@@ -79,7 +79,9 @@ def _changes_of_columns(
         yield _dropped(action, schema, context)
     elif isinstance(action, columns.RenameColumn):
         path = (*action.column[:-1], action.new)
-        yield _by_case(RenameColumn(action.column, action.new), path, schema, context)
+        found = find_path(schema.fields, action.column)
+        if found is None or found[-1] != action.new:
+            yield _by_case(RenameColumn(action.column, action.new), path, schema, context)
     elif isinstance(action, columns.AlterColumn):
         yield from _altered(action)
     elif isinstance(action, columns.AddPartitionField):
@@ -221,23 +223,21 @@ def _altered(action: columns.AlterColumn) -> Iterator[SchemaChange]:
 def _replaced(
     wanted: Sequence[ColumnDefinition], schema: TableSchema, context: CatalogContext
 ) -> Iterator[SchemaChange]:
-    """Columns of the same name stay, with their rows; others are dropped, and new ones added."""
+    """Columns of the same name stay, with their rows, and are spelled anew; others are dropped, and new ones added."""
     names = Names(one.name for one in wanted)
     if names.has_repeated:
         raise SqlError("REPLACE COLUMNS names a column twice.")
     context.resolver.check_alike(names)
-    for old in schema.fields:
-        new = names.find(old.name)
-        if new is None or schema.names.find(new) != old.name:
-            yield DropColumn((old.name,), by_case=True)
+    kept: set[str] = set()
     for one in wanted:
         known = schema.names.find(one.name)
-        if known is None or names.find(known) != one.name:
+        if known is None or names.find(known) != one.name or not context.resolver.is_same(one.name, known):
             yield from (
                 replace(change, by_case=True) if isinstance(change, AddColumn) else change
                 for change in _added(one, schema)
             )
             continue
+        kept.add(known)
         old = schema.field(known)
         _, data_type, comment = column_of(one)
         if data_type.as_nullable(True) != old.type.as_nullable(True):
@@ -249,5 +249,9 @@ def _replaced(
         text = defaults_of([one]).get(one.name)
         if text != old.default_value:
             yield SetColumnDefault((old.name,), text)
+        if one.name != old.name:
+            yield RenameColumn((old.name,), one.name)
+    # The new columns are there by now, so that one is left also where all the others are dropped.
+    yield from (DropColumn((old.name,), by_case=True) for old in schema.fields if old.name not in kept)
     for at, one in enumerate(wanted):
         yield MoveColumn((one.name,), first=at == 0, after=None if at == 0 else wanted[at - 1].name)

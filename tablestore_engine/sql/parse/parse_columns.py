@@ -279,6 +279,6 @@ def _defined(cursor: Cursor, column: tuple[str, ...]) -> list[ColumnAction]:
         definition.first,
         definition.after,
     )
-    if not renamed or definition.name.lower() == column[-1].lower():
+    if not renamed or definition.name == column[-1]:
         return [altered]
     return [altered, RenameColumn(column, definition.name)]

@@ -68,6 +68,7 @@ def test_an_excerpt_that_cuts_a_name_of_the_engine_is_not_shown():
         "...tablestore_clause_0 WHEN 0 THEN CAST(CAST('x' AS int) AS int) ELSE CAST(NULL AS int) END AS _...",
         "...e_0 WHEN 0 THEN CAST(CAST('x' AS int) AS int) ELSE CAST(NULL AS int) END, 1",
         "SELECT `t`.`id`, CAST(CAST('x' AS int) AS int) AS `v`, 0 AS ...",
+        "SELECT `t`.`id`, CAST('x' || id AS int) AS `v`, `t`.`s`, 0 AS...",
     ):
         assert own_words(f"[CAST_INVALID_INPUT] No number.\n== SQL (line 1, position 15) ==\n{cut}\n     ^^^") == (
             "[CAST_INVALID_INPUT] No number."
