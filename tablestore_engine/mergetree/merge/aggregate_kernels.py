@@ -275,8 +275,7 @@ def _collect(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     owners, elements = elements_of(values)
     ids = groups.ids[owners]
     if fold.distinct:
-        # The list of a key's only record stays as it is.
-        kept = _first_seen(ids, elements) | (np.diff(np.append(groups.starts, groups.rows)) == 1)[ids]
+        kept = _first_seen(ids, elements)
         ids, elements = ids[kept], elements.filter(pa.array(kept))
     return gathered(elements, ids, _no_list(values, groups), values.type)
 

@@ -97,6 +97,8 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
         else:
             values = _with_sequence(table, index, given.get(fold.sequence))
             folded = _fold_column(fold, values, groups, retracts, effects.get(fold.sequence))
+            if fold.distinct and fold.function == "collect":
+                folded = _with_only_lists(values, folded, groups, retracts)
         if alone is not None:
             numbers = np.arange(groups.count)
             both = pa.concat_arrays([folded, one_array(kept.column(index))])
@@ -113,6 +115,15 @@ def _alone(groups: Groups, retracts: Mask | None) -> Mask | None:
     if retracts is not None:
         found &= ~retracts[groups.ends]
     return found if found.any() else None
+
+
+def _with_only_lists(values: pa.Array, folded: pa.Array, groups: Groups, retracts: Mask | None) -> pa.Array:
+    """The folded lists, but that of a key's only record as it is, with what it holds twice."""
+    alone = _alone(groups, retracts)
+    if alone is None:
+        return folded
+    source = np.where(alone, groups.starts, len(values) + np.arange(groups.count))
+    return pa.concat_arrays([values, folded]).take(pa.array(source))
 
 
 def _fold_column(

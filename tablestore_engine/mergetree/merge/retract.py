@@ -133,14 +133,7 @@ def fold_in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask, 
             source = np.arange(groups.count)
             source[owner] = groups.count + np.arange(len(owner))
             state = pa.concat_arrays([state, now]).take(pa.array(source))
-    return _with_only_lists(values, state, groups, retracts) if fold.distinct else state
-
-
-def _with_only_lists(values: pa.Array, folded: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
-    """The folded lists, but that of a key's only record as it is."""
-    alone = (groups.starts == groups.ends) & ~retracts[groups.starts]
-    source = np.where(alone, groups.starts, len(values) + np.arange(groups.count))
-    return pa.concat_arrays([values, folded]).take(pa.array(source))
+    return state
 
 
 def _late_turned(values: pa.Array, starts: Indices, late: Mask) -> pa.Array:
