@@ -35,7 +35,7 @@ def keyed_changes(
     A row has changed where one of the columns `compared` has (default: all); without any, wherever both states have
     its key. Both rows of an update follow each other.
     """
-    was, became = _places(before, after, keys)
+    was, became = _rows_of(before, after, keys)
     became = np.where(became >= 0, became + before.num_rows, -1)
     return changes_between(pa.concat_tables([before, after]), was, became, compared)
 
@@ -57,11 +57,11 @@ def changes_between(
     return ChangelogRows(rows.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
 
 
-def _places(before: pa.Table, after: pa.Table, keys: pa.Table) -> tuple[Numbers, Numbers]:
+def _rows_of(before: pa.Table, after: pa.Table, keys: pa.Table) -> tuple[Numbers, Numbers]:
     """For each of the keys the row of either state that has it; -1 where none has."""
     if keys.num_columns == 1 and _is_plain(keys.column(0)):
         sought = pc.unique(keys.column(0))
-        was, became = (_places_in(one_array(state.column(keys.column_names[0])), sought) for state in (before, after))
+        was, became = (_rows_in(one_array(state.column(keys.column_names[0])), sought) for state in (before, after))
         return was, became
     names, old, rows = keys.column_names, before.num_rows, before.num_rows + after.num_rows
     key_of = _ids(pa.concat_tables([before.select(names), after.select(names), keys]), names)
@@ -79,7 +79,7 @@ def _is_plain(column: pa.ChunkedArray) -> bool:
     return not (pa.types.is_nested(kind) or pa.types.is_floating(kind) or column.null_count)
 
 
-def _places_in(values: pa.Array, sought: pa.Array) -> Numbers:
+def _rows_in(values: pa.Array, sought: pa.Array) -> Numbers:
     found: Numbers = pc.fill_null(pc.index_in(sought, value_set=values), -1).to_numpy().astype(np.int64)
     return found
 

@@ -114,7 +114,7 @@ class Producer:
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:
-                # What a full compaction looks up is replaced by it; what an append does, the next one looks up again.
+                # A full compaction replaces the files that it looks keys up in; appends use the same ones again.
                 held = HeldRecords(0 if self.level else self.state.options.lookup_cache_max_memory_size)
                 _append(writer, schema, self._changes(plan, held), number)
             else:

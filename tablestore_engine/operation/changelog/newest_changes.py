@@ -1,4 +1,4 @@
-"""What an append changes in a bucket of a table that keeps the newest record of each key.
+"""The changes that an append makes in a bucket of a table that keeps the newest record of each key.
 
 All records of the keys, those that were there and those that were added, are sorted once. The last one of a key is its
 row after the append, and the last one that was there already is its row before.

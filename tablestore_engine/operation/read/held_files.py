@@ -1,4 +1,4 @@
-"""What is held of data files in which keys are looked up: the records of some keys, and whole files.
+"""Data files in which keys are looked up, as they are held: the records of some keys, and whole files.
 
 A producer of changelogs looks the keys of every commit up in the files of their buckets. Few keys are read by pages.
 Once lookups have read about as many rows of a file as it has, the next one holds it, and later ones read nothing: a
@@ -39,7 +39,7 @@ class FileRows:
 
     @property
     def id(self) -> Hashable:
-        """What distinguishes them from others."""
+        """The identity of these rows: path, schema, and columns."""
         return (self.file.path, self.current.id, self.current.cast_rules, self.columns)
 
     def batches(self) -> Iterator[pa.RecordBatch]:

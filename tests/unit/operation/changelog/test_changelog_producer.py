@@ -9,7 +9,10 @@ import pytest
 from support.tables import compact, make_table, write
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.operation.files.data_file_reader import FileColumns
 from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
+from tablestore_engine.operation.read.arrow_read import file_rows
+from tablestore_engine.operation.read.held_files import held_file
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 COLUMNS = {"id": "INT", "v": "INT", "at": "INT"}
@@ -87,6 +90,11 @@ def test_rows_are_the_same_in_held_files_and_in_pages(tmp_path):
         table.write(some_batch(random, range(several), retracts=False))
         for many in (3, 400, 1, 400, 2, 2):
             table.write(some_batch(random, random.sample(range(several + 100), many), retracts=True))
+        (bucket,) = table.scan(table.snapshot_store.load(1)).buckets
+        first = file_rows(
+            table.state, table.schema, (bucket, bucket.files[0]), FileColumns(tuple(columns), system=True)
+        )
+        assert (held_file(first, several, 0, 0) is not None) == (memory != "0")
         changes[memory] = [tuple(row.values()) for row in table.changes(0, recorded=True).to_pylist()]
     assert len(changes["0"]) > several + 400
     assert changes["0"] == changes["256 mb"]
