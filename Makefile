@@ -129,12 +129,6 @@ soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictiona
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute
 	TABLESTORE_RACE=60 $(PY) -m pytest tests/fault/test_evolving_races.py $(PYTEST)
 
-.PHONY: damages
-damages: $(VENV)/.dev  ## Break every kind of file in every way under Spark and dbt
-	@sh scripts/check_java.sh
-	TABLESTORE_DAMAGES=1 $(PY) -m pytest tests/functional/test_damaged_tables.py \
-	  tests/spark/spark/errors/test_guarded_frames_damaged_files.py $(PYTEST)
-
 .PHONY: chain
 chain: $(VENV)/.dev  ## Build a chain of models from 200 batches of changes, each run killed at a random storage step
 	@sh scripts/check_java.sh

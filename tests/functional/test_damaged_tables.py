@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from dbt.tests.util import run_dbt
-from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, WHOLE_PRODUCT, broken, make_tables
+from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, broken, make_tables
 from support.dbt_models import table_of
 from support.files import live_paths
 
@@ -45,45 +46,46 @@ class TestDamagedTable:
         assert not [one for one in FOREIGN if one in result.message]
 
 
-def name_of(kind):
-    return "of_" + kind.replace(", ", "_").replace(" ", "_")
+CELLS = [(kind, damage) for kind in FILES for damage in EVERY_DAMAGE if (kind, damage) not in NOT_NEEDED]
 
 
-def model_of(kind):
+def name_of(kind, damage):
+    return re.sub(r"\W+", "_", f"{damage} {kind}")
+
+
+def model_of(kind, damage):
     """A query, or a statement before one."""
-    statement = STATEMENTS[kind].format(f"default.{name_of(kind)}")
+    statement = STATEMENTS[kind].format(f"default.{name_of(kind, damage)}")
     hook = "" if statement.startswith("select") else f', pre_hook="{statement}"'
     return f'{{{{ config(materialized="table"{hook}) }}}} {"select 1 as n" if hook else statement}'
 
 
 class TestEveryKindOfFile:
-    """One model for each kind, in one run; the damages take turns, and `make damages` plays as many runs as damages."""
+    """One model for each damage of each kind, with a table of its own, in one run."""
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {f"m_{name_of(kind)}.sql": model_of(kind) for kind in FILES}
+        return {f"m_{name_of(*cell)}.sql": model_of(*cell) for cell in CELLS}
 
     @pytest.fixture(scope="class")
     def paths(self, project):
         """The file that is broken for each model."""
         catalog, paths = project.adapter.catalog, {}
         make_tables(catalog)
-        for kind, (name, path_of) in FILES.items():
-            table = Path(catalog.load_table("default", name).path)
-            shutil.copytree(table, table.with_name(name_of(kind)))
-            paths[kind] = path_of(catalog.load_table("default", name_of(kind)))
+        for kind, damage in CELLS:
+            made, path_of = FILES[kind]
+            table, name = Path(catalog.load_table("default", made).path), name_of(kind, damage)
+            shutil.copytree(table, table.with_name(name))
+            paths[f"m_{name}"] = path_of(catalog.load_table("default", name))
         return paths
 
-    @pytest.mark.parametrize("turn", range(len(EVERY_DAMAGE) if WHOLE_PRODUCT else 1))
-    def test_one_message_each(self, project, paths, turn):
+    def test_one_message_each(self, project, paths):
         with ExitStack() as block:
-            for at, kind in enumerate(FILES, turn):
-                damage = EVERY_DAMAGE[at % len(EVERY_DAMAGE)]
-                block.enter_context(broken(paths[kind], "cut" if (kind, damage) in NOT_NEEDED else damage))
+            for kind, damage in CELLS:
+                block.enter_context(broken(paths[f"m_{name_of(kind, damage)}"], damage))
             results = run_dbt(["run"], expect_pass=False)
-        assert len(results) == len(paths)
-        files = {f"m_{name_of(kind)}": path for kind, path in paths.items()}
+        assert len(results) == len(CELLS)
         for result in results:
-            said, path = result.message, files[result.node.name]
+            said, path = result.message, paths[result.node.name]
             assert f"{path} (table default.{result.node.name[2:]}): " in said, said
             assert not [one for one in FOREIGN if one in said], said

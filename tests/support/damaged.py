@@ -27,8 +27,6 @@ DAMAGES = {
     "wrong magic": lambda data: b"XXXX" + data[4:-4] + b"XXXX",
 }
 EVERY_DAMAGE = (*DAMAGES, "missing", "a folder", "unreadable")
-WHOLE_PRODUCT = bool(os.environ.get("TABLESTORE_DAMAGES"))
-"""Whether Spark and dbt meet every damage of every kind of file (`make damages`)."""
 COLUMNS = {"id": "BIGINT NOT NULL", "v": "STRING"}
 
 

@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, WHOLE_PRODUCT, broken, make_tables
+from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, broken, make_tables
 
 from tablestore_engine.cli import main
 from tablestore_engine.errors import CorruptFileError, StorageError
 
 WRITTEN = ("hash index", "index manifest")
-CELLS = [
-    (kind, damage)
-    for kind in FILES
-    for damage in EVERY_DAMAGE
-    # Damage in files of rows is found by jobs, which take long: `make damages` plays all of them.
-    if (kind, damage) not in NOT_NEEDED and (WHOLE_PRODUCT or damage == "cut" or "file" not in kind)
-]
+CELLS = [(kind, damage) for kind in FILES for damage in EVERY_DAMAGE if (kind, damage) not in NOT_NEEDED]
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +49,11 @@ def test_a_broken_file_is_named(opened, kind, damage):
     path, statement = path_of_kind(store.table(name)), STATEMENTS[kind].format(name)
     rows = store.spark.createDataFrame([(30, "z")], "id bigint, v string")
     doors = {"SQL": lambda: error_of(lambda: store.sql(statement).collect())}
-    if damage == "cut" and not kind.startswith("manifest"):  # in this process it has that session
+    if not kind.startswith("manifest"):  # in this process it has that session
         doors["command line"] = lambda: printed(store, statement)
     if kind in WRITTEN:
         doors["DataFrame"] = lambda: error_of(lambda: store.write(name, rows))
-    elif STATEMENTS[kind] == "select * from {}" and damage != "cut":
+    elif STATEMENTS[kind] == "select * from {}":
         doors["DataFrame"] = lambda: error_of(lambda: store.read(name).groupBy("v").count().collect())
     with broken(path, damage):
         for door, act in doors.items():
