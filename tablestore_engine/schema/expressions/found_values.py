@@ -92,7 +92,7 @@ def compared(op: str, one: Found, other: Found) -> Found:
 
 
 def _of_nan(op: str, a: _Datum, b: _Datum) -> _Datum:
-    """What NaN adds to the answer of Arrow, to which no comparison with it is true."""
+    """The rows that NaN adds to the answer of Arrow, to which no comparison with it is true."""
     if op == "=":
         return pc.and_(a, b)
     if op in ("<=", ">="):
