@@ -72,7 +72,7 @@ class RowConditions:
         return int(pc.index(chosen, pa.scalar(True)).as_py())
 
     def _row(self, check: CheckConstraint, rows: pa.Table, at: int) -> str:
-        """What a condition reads of a row."""
+        """The values that a condition reads of a row."""
         shown, row = [], rows.slice(at, 1)
         for name in check.columns(self._schema.field_names):
             value = text_of(row.column(name).combine_chunks(), self._schema.field(name).type, "UTC")[0].as_py()

@@ -7,13 +7,14 @@ timestamps have microseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.schema.expressions.common_types import FLOATS, Found, Operand
+from tablestore_engine.schema.expressions.common_types import FLOATS, Found, Operand, UncertainError
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, TIMESTAMP_ROOTS, AtomicType
 
@@ -54,9 +55,10 @@ def values_as(operand: Operand, kind: AtomicType) -> Callable[[pa.Table], Found]
         nothing = Found(pa.scalar(None, arrow_type_of(kind)))
         return lambda rows: nothing
     if operand.constant is not None:
-        text = operand.constant
-        constant = pa.scalar(text).cast(pa.date32()) if isinstance(text, str) and kind.root == "DATE" else None
-        found = Found(scalar(text, kind) if constant is None else constant)
+        constant = operand.constant
+        if isinstance(constant, str) and kind.root == "DATE":
+            constant = _day(constant)
+        found = Found(scalar(constant, kind))
         return lambda rows: found
     past, target = operand.atomic, arrow_type_of(kind)
 
@@ -65,6 +67,13 @@ def values_as(operand: Operand, kind: AtomicType) -> Callable[[pa.Table], Found]
         return Found(_cast(before.values, past, target), before.unknown)
 
     return cast
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UncertainError from error
 
 
 def _cast(values: _Datum, past: AtomicType, target: pa.DataType) -> _Datum:
@@ -92,7 +101,7 @@ def compared(op: str, one: Found, other: Found) -> Found:
 
 
 def _of_nan(op: str, a: _Datum, b: _Datum) -> _Datum:
-    """What NaN adds to the answer of Arrow, to which no comparison with it is true."""
+    """The rows that NaN adds to the answer of Arrow, to which no comparison with it is true."""
     if op == "=":
         return pc.and_(a, b)
     if op in ("<=", ">="):

@@ -80,6 +80,12 @@ def null_sql(data_type: DataType) -> str:
     return f"cast(null as {sql_type(data_type)})"
 
 
+def unread_sql(column: str, data_type: DataType) -> str:
+    """SQL of an error, in the place of a column that no query reads."""
+    error = literal(f"Column '{column}' is read, though the query does not name it. Please report this query.")
+    return f"cast(raise_error({error}) as {sql_type(data_type)})"
+
+
 def _checked(source: str, past: DataType, current: AtomicType, how: ColumnCast) -> str:
     """SQL of the cast; where a value cannot be cast, of an error that names it, or of null."""
     value = cast_sql(source, past, current, how.rules.zone)

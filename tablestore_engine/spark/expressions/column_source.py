@@ -19,7 +19,7 @@ from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, check_re
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType, has_root
-from tablestore_engine.spark.expressions.cast_old_columns_sql import as_scanned, evolved_sql, null_sql
+from tablestore_engine.spark.expressions.cast_old_columns_sql import as_scanned, evolved_sql, null_sql, unread_sql
 
 # Digits before the point that a decimal needs where Spark's vectorised reader takes whole numbers for it.
 _READER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}
@@ -121,6 +121,11 @@ def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -
         Source(one, None) if _is_native(past, one, own, widens=widens) else _source(past, one, current)
         for past, one in pairs
     )
+
+
+def unread(field: DataField) -> Source:
+    """The source of a column that no query reads."""
+    return Source(None, unread_sql(field.name, field.type))
 
 
 def _is_native(past: DataField | None, field: DataField, own: TableSchema, *, widens: bool) -> bool:

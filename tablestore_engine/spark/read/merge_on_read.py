@@ -74,9 +74,16 @@ def read_table(
     return read_plan(spark, table, table.scan(snapshot, predicate, schema=schema), predicate)
 
 
-def read_plan(spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
-    """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date."""
-    frame = typed(TableReader(spark, table, plan, predicate).frame(), plan.schema)
+def read_plan(
+    spark: SparkSession,
+    table: Table,
+    plan: ScanPlan,
+    predicate: Predicate | None = None,
+    named: frozenset[str] | None = None,
+) -> DataFrame:
+    """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` are the
+    names that the query has, in lower case, where no other column is read; None for all columns."""
+    frame = typed(TableReader(spark, table, plan, predicate, named).frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.
     few = 0 < len(plan.files) <= _FEW_FILES and plan.file_size <= _FEW_BYTES
     return frame.coalesce(1) if few else frame
@@ -107,13 +114,20 @@ class _Merge:
 class TableReader:
     """One read of a scan plan."""
 
-    def __init__(self, spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: Table,
+        plan: ScanPlan,
+        predicate: Predicate | None,
+        named: frozenset[str] | None = None,
+    ) -> None:
         self._spark = spark
         self._table = table
         self._schema = plan.schema
         self._plan = plan
         self._predicate = predicate
-        self._scans = FileScans(spark, table, plan.schema)
+        self._scans = FileScans(spark, table, plan.schema, named)
 
     def frame(self) -> DataFrame:
         if not self._schema.primary_keys:
@@ -166,7 +180,7 @@ class TableReader:
         self, superseded: Mapping[str, Positions], single: list[BucketFile], merging: list[BucketFile]
     ) -> list[DataFrame]:
         """The rows of files, of merging ones without superseded ones: as few scans as there can be, and no join."""
-        scans = FileScans(self._spark, self._table, self._schema, superseded)
+        scans = FileScans(self._spark, self._table, self._schema, left_out=superseded)
         plain = [one for one in single if one[1].delete_row_count == 0]
         rest = self._unmerged([one for one in single if one[1].delete_row_count != 0])
         return [scans.scan([*plain, *merging]), *rest]

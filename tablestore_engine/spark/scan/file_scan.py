@@ -29,7 +29,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
-from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of
+from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of, unread
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
@@ -88,15 +88,22 @@ class FileScans:
     are `left_out`, by the names of the files, are not scanned."""
 
     def __init__(
-        self, spark: SparkSession, table: Table, schema: TableSchema, left_out: Mapping[str, Positions] = NONE_LEFT_OUT
+        self,
+        spark: SparkSession,
+        table: Table,
+        schema: TableSchema,
+        named: frozenset[str] | None = None,
+        left_out: Mapping[str, Positions] = NONE_LEFT_OUT,
     ) -> None:
+        """`named` are the names that the query has, in lower case: no other column is read. None for all columns."""
         check_distinct(spark, schema.alike_names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
+        self._named = named
         self._left_out = left_out
         # By a schema, and whether files are read by a reader that widens types.
-        self._sources = {(schema.id, widens): sources_of(schema, schema, widens=widens) for widens in (False, True)}
+        self._sources = {(schema.id, widens): self._sources_of(schema, widens=widens) for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
         self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
 
@@ -205,12 +212,23 @@ class FileScans:
         known = (schema_id, widens)
         if known not in self._known:
             own = self.schema_of(schema_id)
-            sources = sources_of(own, self.schema, widens=widens)
+            sources = self._sources_of(own, widens=widens)
             self._check_distinct(own, sources)
             alike = (one for (one, as_wide), those in self._sources.items() if as_wide == widens and those == sources)
             self._known[known] = next(alike, schema_id)
             self._sources[self._known[known], widens] = sources
         return self._known[known]
+
+    def _sources_of(self, own: TableSchema, *, widens: bool) -> tuple[Source, ...]:
+        found = sources_of(own, self.schema, widens=widens)
+        if self._named is None:
+            return found
+        pairs = list(zip(found, self.schema.fields, strict=True))
+        reads = [one.name.lower() in self._named for one in self.schema.fields]
+        if not any(one.stored for one, read in zip(found, reads, strict=True) if read):
+            # One column at least, which has the number of rows.
+            reads[next((at for at, one in enumerate(found) if one.stored), 0)] = True
+        return tuple(one if read else unread(field) for (one, field), read in zip(pairs, reads, strict=True))
 
     def _check_distinct(self, own: TableSchema, sources: tuple[Source, ...]) -> None:
         """Raise a SchemaError if a column that is read has a name in files of this schema which the session does not

@@ -13,6 +13,7 @@ from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.queries.frame_cache import FrameCache
 from tablestore_engine.spark.queries.table_cache import keep, kept
@@ -60,8 +61,19 @@ class TableRead:
         if hidden:
             rows = read_with_hidden(spark, self.table, plan, predicate, hidden)
         else:
-            rows = read_plan(spark, self.table, plan, predicate)
+            rows = read_plan(spark, self.table, plan, predicate, self._named)
         return with_computed(rows, self.schema), plan.file_size
+
+    @property
+    def _named(self) -> frozenset[str] | None:
+        """The names of the query, where files of several schemas may be read by fewer scans for them; None where
+        merging or computed columns read others, too."""
+        schema, columns = self.schema, self.reference.columns
+        if not schema.id or columns is None or schema.primary_keys or computed_columns(schema.options):
+            return None
+        if schema.merge_engine.rules.is_multiset:
+            return None
+        return columns & {name.lower() for name in schema.field_names} or None
 
     def cached_frame(self, spark: SparkSession) -> tuple[DataFrame, int] | None:
         """The rows of the whole table and the bytes of its files, if CACHE TABLE keeps them and the query may use
@@ -82,7 +94,7 @@ class TableRead:
         if cached is not None:
             return cached
         state = state_of(self.table, snapshot, self.schema)
-        key = (*state, repr(reference.predicate), reference.hidden)
+        key = (*state, repr(reference.predicate), reference.hidden, self._named)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
             return self.frame(spark, self.plan())  # names the file

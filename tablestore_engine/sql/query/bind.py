@@ -55,7 +55,7 @@ class TableReference:
     ``hidden`` are the hidden columns that the query names. ``changes`` are the bounds of ``table_changes``, as written,
     for a query that reads the table's changes; ``options`` are those of a hint. ``without_catalog``: the text has an
     empty catalog before the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
-    ``joined`` are the tables that it is joined with, and ``columns`` then the names in the query (None: any).
+    ``joined`` are the tables that it is joined with, and ``columns`` the names in the query (None: any).
     """
 
     database: str | None
@@ -182,12 +182,12 @@ def _with_joined(
     tables: dict[Relation, TableReference | None], structure: Structure, tokens: list[Token]
 ) -> dict[Relation, TableReference | None]:
     joined = joined_with(structure, tokens)
-    columns = named_columns(structure, tokens) if joined else None
-    found = dict(tables)
+    columns = named_columns(structure, tokens)
+    found = {table: one and replace(one, columns=columns) for table, one in tables.items()}
     for table, ones in joined.items():
         known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
-        if (reference := tables[table]) is not None and known:
-            found[table] = replace(reference, joined=known, columns=columns)
+        if (reference := found[table]) is not None and known:
+            found[table] = replace(reference, joined=known)
     return found
 
 

@@ -6,7 +6,9 @@ import re
 
 import pyarrow as pa
 import pytest
-from support.spark_rows import rows
+from support.spark_rows import in_order, rows
+
+from tablestore_engine.errors import TableStoreError
 
 pytestmark = pytest.mark.spark
 
@@ -26,6 +28,47 @@ def test_columns_of_many_names_are_read_by_few_scans(store, file_format):
     assert rows(store, query) == [(n, n, None if n < 5 else n) for n in range(12)]
     assert rows(store, f"{query} WHERE a11 IN (3, 7)") == [(3, 3, None), (7, 7, 7)]
     assert rows(store, f"{query} WHERE c = 7 OR id = 1") == [(1, 1, None), (7, 7, 7)]
+    assert scans(store, query) == 2, "one scan of the files with the first column c, one of the others"
+
+
+def scans(store, query):
     plan = store.sql(f"EXPLAIN FORMATTED {query}").collect()[0][0]
-    scans = set(re.findall(r"\((\d+)\) (?:Scan (?:parquet|orc)|\w*MapInArrow)", plan))
-    assert len(scans) == 2, "one scan of the files with the first column c, one of the others"
+    return len(set(re.findall(r"\((\d+)\) (?:Scan (?:parquet|orc)|\w*MapInArrow)", plan)))
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+def test_files_differ_only_in_columns_that_the_query_names(store, file_format):
+    options = f"'write-only' = 'true', 'file.format' = '{file_format}', 'schema.evolution.cast' = 'explicit-error'"
+    store.execute(f"CREATE TABLE t (id INT, a INT, c INT) WITH ({options})")
+    store.execute("INSERT INTO t VALUES (1, 10, 100)")
+    store.execute("ALTER TABLE t ALTER COLUMN a TYPE STRING, DROP COLUMN c")
+    store.execute("ALTER TABLE t ADD COLUMN c STRING, ADD COLUMN `late one` INT")
+    store.execute("INSERT INTO t VALUES (2, 'x', 'y', 7)")
+    store.execute("CREATE VIEW v AS SELECT id, c FROM t")
+    answers = {
+        "SELECT sum(id) FROM t": [(3,)],
+        "SELECT a, c FROM t": [("10", None), ("x", "y")],
+        "SELECT * FROM t": [(1, "10", None, None), (2, "x", "y", 7)],
+        "SELECT t.* FROM t WHERE ID = 1": [(1, "10", None, None)],
+        "SELECT count(*) FROM t": [(2,)],
+        "SELECT `late one` FROM t": [(7,), (None,)],
+        "FROM t |> WHERE id = 2 |> SELECT c": [("y",)],
+        "SELECT struct(*).c FROM t WHERE a = '10'": [(None,)],
+        "SELECT (SELECT max(c) FROM t), n FROM (SELECT count(a) AS n FROM t)": [("y", 2)],
+        "SELECT x.id, y.c FROM t x JOIN t y USING (id) WHERE y.a > '2'": [(2, "y")],
+        "SELECT id, c FROM v": [(1, None), (2, "y")],
+        "WITH q AS (SELECT a AS z FROM t) SELECT z FROM q": [("10",), ("x",)],
+        "SELECT identifier('c') FROM t WHERE id = 2": [("y",)],
+    }
+    for query, answer in answers.items():
+        assert rows(store, query) == in_order(answer), query
+    assert rows(store, "SELECT max(t1.c) FROM t t1 NATURAL JOIN t t2") == [("y",)]
+    assert scans(store, "SELECT sum(id) FROM t") == 1
+    assert scans(store, "SELECT a FROM t") == 2
+    store.execute("CREATE TEMPORARY VIEW w AS SELECT id FROM t")
+    assert rows(store, "SELECT * FROM w") == [(1,), (2,)]
+    assert [one.asDict() for one in store.read("t").where("c = 'y'").collect()] == [
+        {"id": 2, "a": "x", "c": "y", "late one": 7}
+    ]
+    with pytest.raises(TableStoreError, match=r"`a`.*`c`|`c`.*`a`"):
+        store.sql("SELECT nosuch FROM t").collect()

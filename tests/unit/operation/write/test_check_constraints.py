@@ -62,11 +62,19 @@ def test_a_row_that_violates_a_constraint_fails_the_write(tmp_path):
         ),
         *("v / 3 > 0", "s RLIKE 'a'", "s LIKE s", "b + b > 0", "substring(s, 2) = 'a'", "at > TIMESTAMP '2020-01-01'"),
         *("s + 1 > 0", "length(id) > 1", "length(s, 1) > 1", "CASE WHEN v > 0 THEN TRUE END", "current_date > at"),
-        *("coalesce(s, 1) = 'a'", "c = 'a'", "c LIKE 'a%'", "v", "id IN ('1', 2)", "x IN (20000001, 1)"),
+        *(
+            "coalesce(s, 1) = 'a'",
+            "c = 'a'",
+            "c LIKE 'a%'",
+            "v",
+            "id IN ('1', 2)",
+            "x IN (20000001, 1)",
+            "day > '2024-13-01'",
+        ),
     ],
 )
 def test_other_conditions_are_refused_by_name(tmp_path, condition):
-    table = table_of(tmp_path, {"constraint.check.c": condition}, columns={**COLUMNS, "c": "CHAR(3)"})
+    table = table_of(tmp_path, {"constraint.check.c": condition}, columns={**COLUMNS, "c": "CHAR(3)", "day": "DATE"})
     with pytest.raises(SchemaError) as raised:
         table.write(table.to_arrow())
     assert raised.value.message == f"'default.t' has the CHECK constraint c ({condition}), which only Spark evaluates."
