@@ -70,12 +70,12 @@ class RowKeys:
         if len(self.names) == 1 or not len(positions):
             return positions
         near = rows.select(list(self.names)).take(pa.array(positions))
-        numbers, sought = self._numbers(near), self.numbers
+        numbers, sought = self._numbers(near), self.row_numbers
         found = self._joined(near) if numbers is None or sought is None else np.isin(numbers, sought)
         return positions[found]
 
     @cached_property
-    def numbers(self) -> Longs | None:
+    def row_numbers(self) -> Longs | None:
         """A number for each row of `values`, equal for equal rows only; None when there are too many combinations."""
         return self._numbers(self.values)
 

@@ -111,7 +111,7 @@ def _of_section(
 
 def _hidden(records: pa.Table, keys: RowKeys) -> _Mask | None:
     """For each record, the oldest first, whether it is not the row of its key; None where keys are not numbered."""
-    numbers = keys.numbers
+    numbers = keys.row_numbers
     if numbers is None:
         return None
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), numbers))

@@ -7,7 +7,7 @@ joined with them by file and number of the word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_of
 from tablestore_engine.metadata.bitmaps.roaring import Positions
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.scan.deletion_vector_words import SizedFiles
 
@@ -32,19 +33,25 @@ _BROADCAST_WORDS = 4_000_000
 _PLAIN_IN_URIS = "/_-!.~'()*,;:$&+=@"
 
 
+def items_of(columns: Mapping[str, str]) -> list[str]:
+    """The items of a select list: expressions as their names."""
+    quoted = {name: quoted_name(name) for name in columns}
+    return [quoted[name] if sql == quoted[name] else f"{sql} AS {quoted[name]}" for name, sql in columns.items()]
+
+
 def without_deleted(
-    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Iterable[tuple[str, Positions]]
+    spark: SparkSession, frame: DataFrame, columns: Mapping[str, str], deleted: Iterable[tuple[str, Positions]]
 ) -> DataFrame:
-    """Columns (SQL expressions with their names) of a scan of files, without the deleted rows of each.
+    """Columns (SQL expressions by their names) of a scan of files, without the deleted rows of each.
 
     `frame` is the scan as Spark's reader gives it; `deleted` names each file, without its directory, with the positions
     of its deleted rows.
     """
     words = _words(deleted)
     if not words.num_rows:
-        return frame.selectExpr(*columns)
-    rows = frame.selectExpr(*columns, f"_metadata.file_name AS {_FILE}", f"_metadata.row_index AS {_AT}")
-    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[:-2])
+        return frame.selectExpr(*items_of(columns))
+    rows = frame.selectExpr(*items_of(columns), f"_metadata.file_name AS {_FILE}", f"_metadata.row_index AS {_AT}")
+    names = ", ".join(f"r.{formatted(name)}" for name in columns)
     hint = "/*+ BROADCAST(d) */ " if words.num_rows <= _BROADCAST_WORDS else ""
     last = (1 << WORD_BITS) - 1
     bit = f"shiftleft(1L, cast(r.{_AT} & {last}L AS int))"
@@ -54,7 +61,12 @@ def without_deleted(
 
 
 def without_words(
-    spark: SparkSession, frame: DataFrame, columns: Sequence[str], files: SizedFiles, words: pa.Array, starts: pa.Array
+    spark: SparkSession,
+    frame: DataFrame,
+    columns: Mapping[str, str],
+    files: SizedFiles,
+    words: pa.Array,
+    starts: pa.Array,
 ) -> DataFrame:
     """The same of a scan, with `ROW_NUMBER`, of files whose sizes differ; `starts` says where in `words` those of each
     begin."""
@@ -64,8 +76,8 @@ def without_words(
         hidden.append(f"_metadata.file_size AS {_SIZE}")
         word += f" + get((SELECT one FROM {{starts}}), cast(r.{_SIZE} % {files.prime}L AS int))"
         frames["starts"] = spark.createDataFrame(_in_one_row(starts))
-    rows = frame.selectExpr(*columns, *hidden)
-    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[: -len(hidden)])
+    rows = frame.selectExpr(*items_of(columns), *hidden)
+    names = ", ".join(f"r.{formatted(name)}" for name in columns)
     bit = f"cast(r.{_AT} & {(1 << WORD_BITS) - 1}L AS int)"
     text = (
         f"SELECT {names} FROM {{rows}} r WHERE getbit(get((SELECT one FROM {{words}}), cast({word} AS int)), {bit}) = 0"

@@ -33,7 +33,7 @@ from tablestore_engine.spark.expressions.column_source import FilesRead, Source,
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
-from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, without_deleted, without_words
+from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, items_of, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
@@ -249,21 +249,20 @@ class FileScans:
         native = group.format == "parquet" or (
             group.format == "orc" and not (last or group.deletes or group.old_dates) and spark_reads_orc(stored)
         )
-        selected = [one.name for one in first]
+        selected = {one.name: quoted_name(one.name) for one in first}
         for field, one in zip(self.schema.fields, sources, strict=True):
-            name = quoted_name(field.name)
-            selected.append(name if one.sql is None else f"{one.sql} as {name}")
-        selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
+            selected[field.name] = quoted_name(field.name) if one.sql is None else one.sql
+        selected |= {one: _METADATA[one] if native else one for one in last}
         if not native:
-            return self._arrow(files, stored).selectExpr(*selected)
+            return self._arrow(files, stored).selectExpr(*items_of(selected))
         found = [self._checked(bucket, file) for bucket, file in files]
         if group.deletes:
             return self._live(files, found, stored, selected)
         frame = self._native(group.format, [one.path for one in found], stored)
-        return frame if all(one.sql is None for one in sources) and not last else frame.selectExpr(*selected)
+        return frame if all(one.sql is None for one in sources) and not last else frame.selectExpr(*items_of(selected))
 
     def _live(
-        self, files: list[BucketFile], found: list[_Found], stored: tuple[DataField, ...], selected: list[str]
+        self, files: list[BucketFile], found: list[_Found], stored: tuple[DataField, ...], selected: dict[str, str]
     ) -> DataFrame:
         """Columns of those rows of Parquet files that are not deleted."""
         sizes, row_counts = [one.size for one in found], [file.row_count for _, file in files]

@@ -69,6 +69,11 @@ class ClauseScope:
         )
         return f"CASE {picks} ELSE {otherwise} END" if picks else otherwise
 
+    def keeps(self, column: str, own: str) -> bool:
+        """Whether every clause, of which there is one, leaves a column as it is: its value needs no CASE, which Spark
+        would analyse."""
+        return bool(self.values) and all(values[column] == own for values in self.values)
+
     def value(self, number: str, column: str, kind: str, otherwise: str) -> str:
         """SQL of a column's value under the clause of a number, of the type `kind`."""
         cases = " ".join(
@@ -116,6 +121,10 @@ def clause_rows(
         number = f"{CLAUSE_COLUMN}_{level}"
         found = [f"{scope.number(otherwise or 'CAST(NULL AS INT)')} AS {number}"]
         for name, kind, value in zip(target.columns, types, values, strict=True):
+            own = f"{target.alias}.{quoted_name(name)}"
+            if otherwise is None and scope.keeps(name, own):
+                found.append(f"CAST({own} AS {kind}) AS {value}")
+                continue
             before = value if otherwise else f"CAST(NULL AS {kind})"
             found.append(f"{scope.value(number, name, kind, before)} AS {value}")
         return found
