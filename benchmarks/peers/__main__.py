@@ -52,7 +52,9 @@ def main() -> None:
 def _prepare(given: argparse.Namespace) -> None:
     lineitem(given.data, given.scale)
     if not (given.data / f"peers-{given.scale:g}-warm" / "done").exists():
-        _run(given, engine_of(OURS), "prepare")
+        failure = _run(given, engine_of(OURS), "prepare")
+        if failure is not None:
+            raise SystemExit(f"The rows were not made: {failure}")
 
 
 def _measured(given: argparse.Namespace, engine: Engine, state: str) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _run(given: argparse.Namespace, engine: Engine, state: str) -> str | None:
     if not done.returncode:
         return None
     (folder / f"{engine.name}.log").write_text(done.stdout + done.stderr)
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     return lines[-1][:200] if lines else f"exit {done.returncode}"
 
 

@@ -62,5 +62,7 @@ def _fetch(engine: Engine, home: Path) -> None:
     pom = home / "pom.xml"
     listed = "".join(_DEPENDENCY.format(*one.split(":")) for one in engine.jars)
     pom.write_text(_POM.format(dependencies=listed), encoding="utf-8")
-    goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
+    # Of other groups they name Spark itself, which PySpark has, in other versions.
+    groups = ",".join(sorted({one.partition(":")[0] for one in engine.jars}))
+    goal = ["dependency:copy-dependencies", f"-DincludeGroupIds={groups}", f"-DoutputDirectory={jars}"]
     subprocess.run(["mvn", "--quiet", "--batch-mode", "-f", str(pom), *goal], check=True)
