@@ -24,12 +24,13 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
-from tablestore_engine.spark.session.session_settings import session_resolver
+from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 
 
 def align(
@@ -80,7 +81,10 @@ def align(
             value = f"CAST({static[field.name]} AS {sql_type(field.type)})"
         elif at_source is not None:
             kind_given = frame.schema.fields[at_source].dataType
-            value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
+            if may_be_out_of_range(kind_given, to_spark_type(field.type)) and casts_change_numbers(frame.sparkSession):
+                value = assigned_number_sql(sources_sql[at_source], field)
+            else:
+                value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
         elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
