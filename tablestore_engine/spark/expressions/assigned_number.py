@@ -15,6 +15,11 @@ from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_t
 _DIGITS: dict[type[T.DataType], int] = {T.ByteType: 3, T.ShortType: 5, T.IntegerType: 10, T.LongType: 19}
 
 
+def is_number(field: DataField) -> bool:
+    """Whether a column holds numbers."""
+    return isinstance(to_spark_type(field.type), T.NumericType)
+
+
 def may_be_out_of_range(given: T.DataType, wanted: T.DataType) -> bool:
     """Whether a number of the type `given` may be none of the type `wanted`."""
     if isinstance(wanted, (T.FloatType, T.DoubleType)) or not isinstance(wanted, T.NumericType):

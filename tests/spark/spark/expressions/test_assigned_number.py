@@ -42,6 +42,18 @@ def test_numbers_that_a_column_cannot_hold(table, statement):
     assert rows(table, "SELECT n, s.a FROM t") == [(1, 1)]
 
 
+@pytest.mark.parametrize("value", ["4294967297", "4294967297 + 0", "'1x'"])
+def test_partitions_that_there_cannot_be(store, value):
+    store.execute("SET spark.sql.ansi.enabled = false")
+    store.execute("CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)")
+    store.execute("INSERT INTO t VALUES (1, 1), (2, NULL)")
+    for verb in ("INSERT INTO", "INSERT OVERWRITE"):
+        with pytest.raises(TableStoreError, match=r"'p' \(int\) cannot hold the number"):
+            store.execute(f"{verb} t PARTITION (p = {value}) SELECT 9")
+    store.execute("INSERT OVERWRITE t PARTITION (p = '1') SELECT 3")
+    assert rows(store) == [(2, None), (3, 1)]
+
+
 def test_numbers_that_it_can_hold(table):
     table.execute("INSERT INTO t (id, n, e) VALUES (2, 2147483647L, 99999.994), (3, NULL, NULL), (4, 7.9D, '8')")
     table.execute("UPDATE t SET n = n - 1L, s.a = 127 WHERE id = 2")
