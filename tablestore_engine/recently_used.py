@@ -44,10 +44,14 @@ class RecentlyUsed(Generic[K, V]):
         except KeyError:
             return None
 
-    def put(self, key: K, value: V) -> list[V]:
-        """Keep a value under a key. Returns those that were dropped for it, the oldest first."""
+    def put(self, key: K, value: V, most: int | None = None) -> list[V]:
+        """Keep a value under a key. Returns those that were dropped for it, the oldest first.
+
+        `most` is the limit from now on.
+        """
         dropped: list[V] = []
         with self._lock:
+            self._most = self._most if most is None else most
             if key in self._values:
                 self._size -= self._size_of(self._values.pop(key))
             self._values[key] = value

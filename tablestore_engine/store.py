@@ -154,7 +154,7 @@ class TableStore(StoreSession):
 
             check_defaults(fields, lambda: self.spark)
         if isinstance(statement, CreateTable) and (checks := check_constraints(statement.options)):
-            from tablestore_engine.sql.write_statements.execute_check import check_declared
+            from tablestore_engine.sql.write_statements.execute_check_constraint import check_declared
 
             stored = [one for one in statement.columns if one.computed_sql is None]
             kinds = [(one.name, parse_sql_type(one.type_sql, one.name)) for one in stored]
@@ -220,7 +220,7 @@ class TableStore(StoreSession):
             now_millis(),
         )
         if checks := check_constraints(all_options):
-            from tablestore_engine.sql.write_statements.execute_check import check_declared
+            from tablestore_engine.sql.write_statements.execute_check_constraint import check_declared
 
             check_declared(checks, [(n, kind) for n, kind, _ in typed], self.spark)
         say_notes(all_options)

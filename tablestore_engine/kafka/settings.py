@@ -38,7 +38,6 @@ class LogSettings:
     primary_keys: tuple[str, ...] = ()
     bucket_fields: tuple[DataField, ...] = ()
     sends_before: bool = True
-    eventual: bool = False
     retention_millis: int | None = None
 
 
@@ -61,7 +60,6 @@ def settings_of(schema: TableSchema) -> LogSettings | None:
         primary_keys=schema.primary_keys,
         bucket_fields=tuple(schema.bucket_fields) if fixed else (),
         sends_before=options.log_changelog_mode == "all" or not schema.primary_keys,
-        eventual=options.log_consistency == "eventual",
         retention_millis=options.log_retention,
     )
 

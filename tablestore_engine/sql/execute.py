@@ -70,7 +70,7 @@ from tablestore_engine.sql.statements.table import (
 )
 from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
-from tablestore_engine.sql.write_statements.execute_check import execute_add_check
+from tablestore_engine.sql.write_statements.execute_check_constraint import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster

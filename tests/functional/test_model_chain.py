@@ -183,4 +183,5 @@ class TestChain:
             if batch % REFRESHED == 0 or batch == BATCHES:
                 run_dbt(["run", "--full-refresh"])
                 assert held(store) == expected(orders), f"built anew after batch {batch}"
+                print(f"seed {SEED}: {batch} batches, {died} runs died", flush=True)
         print(f"{BATCHES} batches, {died} runs died, up to {steps} storage steps in a run")

@@ -92,7 +92,7 @@ def test_keyed(java, made, everything_agrees, case):
         more.overwrite(_rows(ids, f"s{step}-", step))
         java.ask("copy", path, more.table.path)
         if step == 2:
-            # Few rows are not worth merging all others for: they are marked where they stood.
+            # Few rows are not worth merging all others for: their old rows are marked.
             assert (_vectors(table) > 0) == (case != "not_compacted")
             everything_agrees(table)
     if case not in ("aggregation", "partial_update"):

@@ -91,7 +91,7 @@ def test_every_type_is_json(logged, broker, topic):
     assert second == {name: 2 if name == "id" else None for name in columns}
 
 
-def test_a_table_without_key_tells_every_row(logged, broker, topic):
+def test_a_table_without_key_publishes_every_row(logged, broker, topic):
     table = logged({"id": "INT", "v": "INT"}, keys=())
     one = {"id": 1, "v": 1}
     table.write(arrow_rows(table.schema, [one, one, {"id": 2, "v": 2}]))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
-from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_rows, row_ids
+from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_rows, row_ids, rows_differ
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 
@@ -34,26 +35,53 @@ def keyed_changes(
     A row has changed where one of the columns `compared` has (default: all); without any, wherever both states have
     its key. Both rows of an update follow each other.
     """
-    both = pa.concat_tables([before, after])
-    old, rows = before.num_rows, both.num_rows
-    every = pa.concat_tables([both.select(keys.column_names), keys])
-    key_of = _ids(every, keys.column_names)
-    names = both.column_names if compared is None else compared
-    row_of = _ids(both, names) if names else np.arange(rows)
-    count = int(key_of.max()) + 1 if len(key_of) else 0
-    was, became, counts = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
-    was[key_of[:old]] = np.arange(old)
-    became[key_of[old:rows]] = np.arange(old, rows)
-    counts[key_of[rows:]] = True
-    was, became = was[counts], became[counts]
+    was, became = _rows_of(before, after, keys)
+    became = np.where(became >= 0, became + before.num_rows, -1)
+    return changes_between(pa.concat_tables([before, after]), was, became, compared)
+
+
+def changes_between(
+    rows: pa.Table, was: Numbers, became: Numbers, compared: Sequence[str] | None = None
+) -> ChangelogRows:
+    """The changes of some keys: for each of them `was` and `became` are its rows before and after, -1 for none."""
     deleted, new, kept = (was >= 0) & (became < 0), (was < 0) & (became >= 0), (was >= 0) & (became >= 0)
     updated = kept.copy()
-    updated[kept] = row_of[was[kept]] != row_of[became[kept]]
+    names = rows.column_names if compared is None else compared
+    if names:
+        old, now = (_arrays(rows.select(names).take(pa.array(at[kept]))) for at in (was, became))
+        updated[kept] = rows_differ(old, now, int(kept.sum()))
     # An update becomes two rows, any other change one.
     of_was = np.where(updated, _BEFORE, np.where(deleted, _DELETE, -1))
     of_became = np.where(updated, _AFTER, np.where(new, _INSERT, -1))
     at, kinds = np.column_stack([was, became]).ravel(), np.column_stack([of_was, of_became]).ravel()
-    return ChangelogRows(both.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
+    return ChangelogRows(rows.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))
+
+
+def _rows_of(before: pa.Table, after: pa.Table, keys: pa.Table) -> tuple[Numbers, Numbers]:
+    """For each of the keys the row of either state that has it; -1 where none has."""
+    if keys.num_columns == 1 and _is_plain(keys.column(0)):
+        sought = pc.unique(keys.column(0))
+        was, became = (_rows_in(one_array(state.column(keys.column_names[0])), sought) for state in (before, after))
+        return was, became
+    names, old, rows = keys.column_names, before.num_rows, before.num_rows + after.num_rows
+    key_of = _ids(pa.concat_tables([before.select(names), after.select(names), keys]), names)
+    count = int(key_of.max()) + 1 if len(key_of) else 0
+    was, became, counts = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
+    was[key_of[:old]] = np.arange(old)
+    became[key_of[old:rows]] = np.arange(after.num_rows)
+    counts[key_of[rows:]] = True
+    return was[counts], became[counts]
+
+
+def _is_plain(column: pa.ChunkedArray) -> bool:
+    """Whether values are found by their bytes."""
+    kind = column.type
+    return not (pa.types.is_nested(kind) or pa.types.is_floating(kind) or column.null_count)
+
+
+def _rows_in(values: pa.Array, sought: pa.Array) -> Numbers:
+    found: Numbers = pc.fill_null(pc.index_in(sought, value_set=values), -1).to_numpy().astype(np.int64)
+    return found
 
 
 def multiset_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> ChangelogRows:
@@ -70,4 +98,8 @@ def multiset_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> Changelog
 
 
 def _ids(rows: pa.Table, names: Sequence[str]) -> Numbers:
-    return row_ids([one_array(rows.column(name)) for name in names], rows.num_rows)
+    return row_ids(_arrays(rows.select(names)), rows.num_rows)
+
+
+def _arrays(rows: pa.Table) -> list[pa.Array]:
+    return [one_array(column) for column in rows.columns]

@@ -33,6 +33,28 @@ def row_ids(columns: Sequence[pa.Array], rows: int) -> Numbers:
     return ids
 
 
+def rows_differ(first: Sequence[pa.Array], second: Sequence[pa.Array], rows: int) -> npt.NDArray[np.bool_]:
+    """For each of `rows` rows whether it differs from the one at its position among others, of the same types."""
+    found = np.zeros(rows, np.bool_)
+    for ours, others in zip(first, second, strict=True):
+        if pa.types.is_nested(ours.type):
+            ids = row_ids([pa.concat_arrays([ours, others])], 2 * rows)
+            found |= ids[:rows] != ids[rows:]
+        else:
+            found |= ~_same(ours, others).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _same(ours: pa.Array, others: pa.Array) -> pa.Array:
+    """Whether flat values are equal."""
+    same = pc.equal(ours, others)
+    if pa.types.is_floating(ours.type):
+        same = pc.or_(same, pc.and_(pc.is_nan(ours), pc.is_nan(others)))
+    if not same.null_count:
+        return same
+    return pc.if_else(same.is_null(), pc.and_(ours.is_null(), others.is_null()), same)
+
+
 def first_rows(ids: Numbers) -> Numbers:
     """For each number of `row_ids`, the row where it appears first."""
     found: Numbers = np.unique(ids, return_index=True)[1]

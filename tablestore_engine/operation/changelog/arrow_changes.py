@@ -20,7 +20,8 @@ from tablestore_engine.operation.changelog.change_plan import (
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.read.arrow_read import RecordsOfFiles, output_schema, read_rows, read_rows_at
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows, read_rows_at
+from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -54,17 +55,22 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
                 yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
 
 
-def changelog_rows(state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None) -> ChangelogRows:
-    """The changed rows, with the number of the kind of each. `compared`: the columns of which one must have changed in
-    an updated row (default: all)."""
+def changelog_rows(
+    state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None, held: HeldRecords | None = None
+) -> ChangelogRows:
+    """The changed rows, with the number of the kind of each.
+
+    `compared`: the columns of which one must have changed in an updated row (default: all). `held`: what is held of the
+    files in which keys are looked up.
+    """
     if isinstance(plan, AllRows):
         rows = _rows(state, plan.rows)
         return ChangelogRows(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _changes_of_signed_files(state, plan)
     keys = _keys(state, plan.changed_files)
-    sought = _sought(keys, state.schema)
-    held: RecordsOfFiles | None = None if sought is None else {}
+    sought = sought_keys(keys, state.schema)
+    held = held or HeldRecords()
     before, after = (_rows(state, one, sought, held) for one in (plan.before, plan.after))
     return keyed_changes(before, after, keys, compared)
 
@@ -75,15 +81,13 @@ def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
         yield pa.Table.from_batches([batch])
 
 
-def _rows(
-    state: TableState, plan: ScanPlan, keys: RowKeys | None = None, held: RecordsOfFiles | None = None
-) -> pa.Table:
+def _rows(state: TableState, plan: ScanPlan, keys: RowKeys | None = None, held: HeldRecords | None = None) -> pa.Table:
     """The rows of a plan, or those of some keys."""
     names = plan.schema.field_names
     return pa.Table.from_batches(read_rows(state, plan, names, keys, held), output_schema(plan.schema, names))
 
 
-def _sought(keys: pa.Table, schema: TableSchema) -> RowKeys | None:
+def sought_keys(keys: pa.Table, schema: TableSchema) -> RowKeys | None:
     """The values by which rows with one of the keys, and maybe others, are looked up; None when none is exact."""
     exact = [f.name for f in keys.schema if not pa.types.is_floating(f.type) and not keys.column(f.name).null_count]
     return RowKeys(keys.select(exact)) if set(exact) & set(schema.primary_keys) else None

@@ -212,8 +212,12 @@ def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None
 
 def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:
     """The commits of a range. Raises SnapshotNotFound: one has expired."""
-    last = between.after.id if between.after else 0
-    return [state.snapshots.load(number) for number in range(between.first_id + 1, last + 1)]
+    after = between.after
+    if after is None or between.is_empty:
+        return []
+    # A tag may keep what has expired as a commit.
+    last = after if state.snapshots.exists(after.id) else state.snapshots.load(after.id)
+    return [*(state.snapshots.load(number) for number in range(between.first_id + 1, after.id)), last]
 
 
 def recorded_commits(state: TableState, between: ChangeRange) -> list[Snapshot]:

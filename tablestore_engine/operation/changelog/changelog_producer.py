@@ -27,7 +27,9 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
+from tablestore_engine.operation.changelog.newest_changes import newest_changes
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
+from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -110,7 +112,9 @@ class Producer:
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:
-                _append(writer, schema, changelog_rows(self.state, plan, _compared(schema)), number)
+                # A full compaction replaces the files that it looks keys up in; appends use the same ones again.
+                held = HeldRecords(0 if self.level else self.state.options.lookup_cache_max_memory_size)
+                _append(writer, schema, self._changes(plan, held), number)
             else:
                 # Nothing was there: the rows need not be held.
                 for rows in streamed_rows(self.state, plan.after):
@@ -120,6 +124,17 @@ class Producer:
             writer.abort()
             raise
         return [ManifestEntry(FileKind.ADD, keys.partition_row, keys.bucket, keys.total_buckets, f) for f in files]
+
+    def _changes(self, plan: KeyedDiff, held: HeldRecords) -> ChangelogRows:
+        """The changes of one bucket, in the order of keys."""
+        schema = self.target.schema
+        found = None if self.level else newest_changes(self.state, plan, _compared(schema), held)
+        if found is None:
+            found = changelog_rows(self.state, plan, _compared(schema), held)
+            rows = found.rows.append_column(VALUE_KIND.name, pa.array(found.kinds, pa.int8()))
+            rows = sort_stable(rows, [SortColumn(f.name) for f in schema.trimmed_key_fields])
+            found = ChangelogRows(rows.drop_columns([VALUE_KIND.name]), rows.column(VALUE_KIND.name).to_numpy())
+        return found
 
 
 def _compared(schema: TableSchema) -> tuple[str, ...] | None:
@@ -134,11 +149,10 @@ def _compared(schema: TableSchema) -> tuple[str, ...] | None:
 
 
 def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, number: int) -> None:
-    """Write changes as records of the table, in the order of keys."""
+    """Write changes, which are in the order of keys, as records of the table."""
     if not changes.rows.num_rows:
         return
     rows = changes.rows.append_column(VALUE_KIND.name, pa.array(changes.kinds, pa.int8()))
-    rows = sort_stable(rows, [SortColumn(f.name) for f in schema.trimmed_key_fields])
     for field in schema.trimmed_key_fields:
         rows = rows.append_column(key_field(field).name, rows.column(field.name))
     writer.write(rows.append_column(SEQUENCE_NUMBER.name, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows)))

@@ -23,9 +23,9 @@ from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.index_change import BucketId, IndexChange, vector_conflicts
 from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
+from tablestore_engine.operation.compact.deletion_vectors import vectors_after
 from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.compact.superseded import vectors_after
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets

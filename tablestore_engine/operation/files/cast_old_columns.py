@@ -1,5 +1,4 @@
-"""Values of a past type as Arrow arrays of the current one (see `schema.casts.old_file_casts`), without a value leaving
-Arrow."""
+"""Values of a past type as Arrow arrays of the current one (see `schema.casts.cast_old_columns`); none leaves Arrow."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import pyarrow.compute as pc
 from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.files.variants import refuse_shredded
 from tablestore_engine.schema.casts.cast_arrays import cast_array
-from tablestore_engine.schema.casts.old_file_casts import ColumnCast, cast_error, is_same, past_field
+from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, cast_error, is_same, past_field
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType, has_root
 

@@ -21,7 +21,7 @@ from tablestore_engine.operation.files.variants import ROOTS as VARIANTS
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
 from tablestore_engine.operation.pages.page_lookup import find_positions, look_up, rows_at
-from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast, check_readable, is_same
+from tablestore_engine.schema.casts.cast_old_columns import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field

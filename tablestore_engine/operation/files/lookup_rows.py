@@ -17,6 +17,16 @@ _ORDINAL = "ordinal"
 _MOST_NUMBERS = 1 << 62
 
 
+def numbers_of(values: pa.Array) -> npt.NDArray[Any] | None:
+    """Values as numbers in the same order; None where they are none."""
+    kind = values.type
+    if values.null_count or not (pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
+        return None
+    plain = values if pa.types.is_integer(kind) else values.view(pa.int64() if kind.bit_width == 64 else pa.int32())
+    found: npt.NDArray[Any] = plain.to_numpy()
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class RowKeys:
     """A row is looked for if its columns have the values of some row of `values`.
@@ -36,6 +46,17 @@ class RowKeys:
     def distinct(self) -> dict[str, pa.Array]:
         """The values of each column, once."""
         return {name: pc.unique(self.values.column(name)) for name in self.names}
+
+    def numbers(self, name: str) -> npt.NDArray[Any] | None:
+        """The values of a column, once, as sorted numbers; None where they are none."""
+        if name not in self._numbers_of:
+            found = numbers_of(self.distinct[name])
+            self._numbers_of[name] = None if found is None else np.sort(found)
+        return self._numbers_of[name]
+
+    @cached_property
+    def _numbers_of(self) -> dict[str, npt.NDArray[Any] | None]:
+        return {}
 
     def where(self, mask: Any) -> RowKeys:
         """Those for which a mask is true."""

@@ -39,6 +39,7 @@ from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_state import TableState
 
 _SLICE_BYTES = ROW_GROUP_BYTES // 4  # how much larger a row group may be
+_CHANGELOG_SAMPLE = 2_000  # rows by which the encodings of a changelog, which is read once or twice, are chosen
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,10 @@ class RollingWriter:
             self._arrow_schema, self._schema.primary_keys, self._codec, self._options, frozenset(self._with_nan)
         )
         path = f"{self._directory}/{name}"
-        return OpenFile(self._target.io, path, self._format, layout, first.select(self._arrow_schema.names))
+        sample = first.select(self._arrow_schema.names)
+        if self._changelog:
+            sample = sample.slice(0, _CHANGELOG_SAMPLE)
+        return OpenFile(self._target.io, path, self._format, layout, sample)
 
     @property
     def _codec(self) -> str:

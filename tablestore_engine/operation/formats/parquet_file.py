@@ -16,6 +16,7 @@ from tablestore_engine.operation.statistics.parquet_footer_stats import column_s
 # Readers that look for a few keys skip pages: the fewer rows in each, the less they read. Readers of all rows pay for
 # each page, next to Arrow's 20,000 rows a few percent; half of Spark's batch is cheaper than a number near to it.
 PAGE_ROWS = 2_048
+_ALONE = 512 << 10  # bytes of a row group that several threads would not read sooner
 _OFFSET = 4  # bytes of the offset of a value of variable width
 
 
@@ -62,7 +63,8 @@ def read_parquet(
         # A value that is repeated takes less room in the file than in memory: the last row group shows how much.
         widest = max(widest, row_bytes(file.metadata.row_group(number), columns))
         size = max(1, min(sizes.rows, sizes.bytes // widest))
-        for batch in file.iter_batches(batch_size=size, columns=list(columns), row_groups=[number]):
+        threads = file.metadata.row_group(number).total_byte_size > _ALONE
+        for batch in file.iter_batches(size, row_groups=[number], columns=list(columns), use_threads=threads):
             widest = max(widest, batch.nbytes // max(batch.num_rows, 1))
             yield batch
 

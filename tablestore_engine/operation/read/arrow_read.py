@@ -22,8 +22,9 @@ from tablestore_engine.operation.files.data_file_reader import (
     read_rows_of_keys,
     rows_at_positions,
 )
-from tablestore_engine.operation.files.deletion_vectors import DeletedRows, positions_in
+from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.read.held_files import FileRows, HeldRecords, held_file
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -38,16 +39,12 @@ def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
 
 
-RecordsOfFiles = dict[tuple[str, DeletedRows | None], list[pa.RecordBatch]]
-"""The records of some keys, by the file that holds them and its deleted rows."""
-
-
 def read_rows(
     state: TableState,
     plan: ScanPlan,
     names: tuple[str, ...],
     keys: RowKeys | None = None,
-    held: RecordsOfFiles | None = None,
+    held: HeldRecords | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Merged rows of a plan, one batch per run in memory at a time.
 
@@ -59,18 +56,11 @@ def read_rows(
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterable[pa.RecordBatch]:
-        stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
-        known = stored.path, bucket.deletions.get(file.file_name)
-        if held is not None and known in held:
-            return held[known]
+        source = file_rows(state, schema, (bucket, file), columns)
+        if keys is not None:
+            return records_of_keys(source, (bucket, file), sought[bucket.id], held)
         deleted = positions_in(state.io, bucket.deletions, file.file_name)
-        if keys is None:
-            return read_batches(state.io, stored, schema, columns, deleted=deleted)
-        found = read_rows_of_keys(state.io, stored, schema, columns, sought[bucket.id], deleted)
-        if held is None:
-            return found
-        held[known] = list(found)
-        return held[known]
+        return read_batches(state.io, source.file, schema, columns, deleted=deleted)
 
     sought: dict[tuple[bytes, int], RowKeys] = {}
     if keys is not None:
@@ -104,14 +94,42 @@ def read_rows(
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
 
 
+def file_rows(
+    state: TableState, schema: TableSchema, stored: tuple[BucketScan, DataFileMeta], columns: FileColumns
+) -> FileRows:
+    """Columns of a file of a bucket, in a schema of the table."""
+    bucket, file = stored
+    path = bucket.path_of(state.paths, file)
+    own = StoredFile(path, file.file_size, state.schemas.load(file.schema_id))
+    return FileRows(state.io, own, schema, columns)
+
+
+def records_of_keys(
+    source: FileRows, stored: tuple[BucketScan, DataFileMeta], keys: RowKeys, held: HeldRecords | None
+) -> Iterable[pa.RecordBatch]:
+    """The rows of a file of a bucket that have some keys, as far as they are not deleted; see `read_rows`."""
+    bucket, file = stored
+    known = source.file.path, bucket.deletions.get(file.file_name)
+    if held is not None and known in held.found:
+        return held.found[known]
+    deleted = positions_in(source.io, bucket.deletions, file.file_name)
+    whole = held and held_file(source, file.row_count, keys.values.num_rows, held.within)
+    if whole:
+        found: Iterable[pa.RecordBatch] = [whole.of_keys(keys, deleted)]
+    else:
+        found = read_rows_of_keys(source.io, source.file, source.current, source.columns, keys, deleted)
+    if held is None:
+        return found
+    held.found[known] = list(found)
+    return held.found[known]
+
+
 def read_rows_at(
     state: TableState, schema: TableSchema, stored: tuple[BucketScan, DataFileMeta], positions: Positions
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one file of an append table at ascending positions, deleted or not."""
-    bucket, file = stored
-    path = bucket.path_of(state.paths, file)
-    own = StoredFile(path, file.file_size, state.schemas.load(file.schema_id))
     names = schema.field_names
+    source = file_rows(state, schema, stored, FileColumns(names))
     out = output_schema(schema, names)
-    for batch in rows_at_positions(state.io, own, schema, FileColumns(names), positions):
+    for batch in rows_at_positions(state.io, source.file, schema, source.columns, positions):
         yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

@@ -14,7 +14,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
 from tablestore_engine.operation.scan.stats_may_match import Bounds, buckets_for, may_match
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
-from tablestore_engine.schema.casts.old_file_casts import is_same
+from tablestore_engine.schema.casts.cast_old_columns import is_same
 from tablestore_engine.schema.table.predicate import Compare, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, DataType

@@ -16,8 +16,8 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.table_commands.after_commit import follow, follow_none, sent_before
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows
+from tablestore_engine.operation.write.check_constraints import RowConditions
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
-from tablestore_engine.operation.write.row_conditions import RowConditions
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent

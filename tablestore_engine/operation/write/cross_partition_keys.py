@@ -40,7 +40,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.operation.write.row_checks import check_not_null, check_unique
+from tablestore_engine.operation.write.refused_rows import check_not_null, check_unique
 from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -32,7 +32,7 @@ from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.formats.batch_size import rows_within
 from tablestore_engine.operation.write.bucket_assignment import BucketStream
 from tablestore_engine.operation.write.cleanup import remove_written
-from tablestore_engine.operation.write.row_checks import check_not_null
+from tablestore_engine.operation.write.refused_rows import check_not_null
 from tablestore_engine.operation.write.write_task import by_bucket, write_sorted
 from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,

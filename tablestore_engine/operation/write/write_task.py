@@ -23,7 +23,7 @@ from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, spli
 from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
-from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, check_unique
+from tablestore_engine.operation.write.refused_rows import check_lengths, check_not_null, check_unique
 from tablestore_engine.operation.write.write_by_bucket import BucketSwitch
 from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.options.option import Option
-from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, TEXT
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, MEMORY, TEXT
 
 
 class ChangelogOptions:
@@ -39,6 +39,13 @@ class ChangelogOptions:
         COLUMNS,
         (),
         "Columns in which such a row may differ: a change of them alone is not recorded.",
+    )
+    lookup_cache_max_memory_size = Option(
+        "lookup.cache-max-memory-size",
+        MEMORY,
+        256 << 20,
+        "Memory of a process in which the producer lookup holds data files that many keys are looked up in, of all "
+        "tables together; 0 holds none.",
     )
     changelog_num_retained_min = Option(
         "changelog.num-retained.min",

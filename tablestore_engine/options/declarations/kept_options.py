@@ -41,7 +41,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         "rocksdb.writebuffer.number-to-merge",
         float="lookup.cache.bloom.filter.fpp lookup.cache.high-priority-pool-ratio lookup.hash-load-factor "
         "rocksdb.bloom-filter.bits-per-key",
-        memory="local-kv-db.block-size lookup.cache-max-disk-size lookup.cache-max-memory-size "
+        memory="local-kv-db.block-size lookup.cache-max-disk-size "
         "lookup.merge-buffer-size rocksdb.block.blocksize rocksdb.block.cache-size "
         "rocksdb.block.metadata-blocksize rocksdb.compaction.level.max-size-level-base "
         "rocksdb.compaction.level.target-file-size-base rocksdb.log.max-file-size rocksdb.writebuffer.size",

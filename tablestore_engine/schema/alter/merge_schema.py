@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.casts.old_file_casts import is_castable, is_implicit
+from tablestore_engine.schema.casts.cast_old_columns import is_castable, is_implicit
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import ANY_CASE, Names, Resolver

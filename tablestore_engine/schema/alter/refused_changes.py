@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.edit_fields import Path, shown
-from tablestore_engine.schema.casts.old_file_casts import CastMode, check_readable
-from tablestore_engine.schema.casts.old_file_casts import check_retype as check_cast
+from tablestore_engine.schema.casts.cast_old_columns import CastMode, check_readable
+from tablestore_engine.schema.casts.cast_old_columns import check_retype as check_cast
 from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import CASE_HINT

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any
 
-from tablestore_engine.schema.casts.old_file_casts import CastRules, is_same, never_fails
+from tablestore_engine.schema.casts.cast_old_columns import CastRules, is_same, never_fails
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataType
 
 _UTC = "UTC"

@@ -18,7 +18,7 @@ from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules
+from tablestore_engine.schema.casts.cast_old_columns import CastMode, CastRules
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.types.alike_names import alike_names

@@ -26,7 +26,7 @@ from tablestore_engine.operation.write_job.write_job import WriteJob, WriteResul
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.merge_on_read import read_plan
-from tablestore_engine.spark.write.checked_rows import checked
+from tablestore_engine.spark.write.check_constraints import checked
 from tablestore_engine.spark.write.cross_partition_joins import write_routed
 from tablestore_engine.spark.write.writer import Rows, write_rows
 from tablestore_engine.table import Table

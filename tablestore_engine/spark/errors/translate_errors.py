@@ -31,7 +31,7 @@ from tablestore_engine.errors import (
     interrupted,
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
-from tablestore_engine.schema.casts.old_file_casts import CAST_FAILED, CAST_HINT
+from tablestore_engine.schema.casts.cast_old_columns import CAST_FAILED, CAST_HINT
 from tablestore_engine.schema.table.check_constraints import VIOLATED, VIOLATED_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.spark.errors.error_hints import error_hint

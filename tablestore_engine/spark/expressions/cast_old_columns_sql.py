@@ -1,10 +1,10 @@
-"""Columns of a past type as SQL of the current one (see `schema.casts.old_file_casts`)."""
+"""Columns of a past type as SQL of the current one (see `schema.casts.cast_old_columns`)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tablestore_engine.schema.casts.old_file_casts import ColumnCast, is_same, never_fails, past_field
+from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, is_same, never_fails, past_field
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name, quoted_text
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from tablestore_engine.schema.casts.old_file_casts import ColumnCast, check_readable, is_same
+from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType, has_root

@@ -12,7 +12,7 @@ from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.late_records_sql import sequence_sql
 
 # Names that no column may have.
-_RECORDS, _GROUP_DELETE = f"{KEY_PREFIX}records", f"{KEY_PREFIX}removal"
+_RECORDS, _GROUP_DELETE = f"{KEY_PREFIX}records", f"{KEY_PREFIX}group_delete"
 _NUMBER = SEQUENCE_NUMBER.name
 
 

@@ -60,7 +60,7 @@ def sized_files(sizes: Sequence[int], row_counts: Sequence[int]) -> list[SizedFi
 
 
 def _with_prime(files: list[int], sizes: Sequence[int]) -> SizedFiles:
-    """The least prime that tells the files apart; with the greatest one, those files that it does."""
+    """The least prime by which all sizes have other rests, or the greatest one, with the files of different rests."""
     for prime in _PRIMES:
         of_rests = {sizes[i] % prime: i for i in reversed(files)}
         if len(of_rests) == len(files):

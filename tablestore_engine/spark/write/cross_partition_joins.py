@@ -43,7 +43,7 @@ from tablestore_engine.operation.write.cross_partition_routing import (
     row_order,
     unique_kinds,
 )
-from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_unique
+from tablestore_engine.operation.write.refused_rows import SHOWN_KEYS, check_unique
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import (
     BUCKET_COLUMN,

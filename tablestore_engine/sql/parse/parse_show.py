@@ -152,7 +152,8 @@ def analyze(cursor: Cursor) -> Statement | None:
         return None
     cursor.refuse_unfinished()
     table = cursor.table_name()
-    partition = partition_spec(cursor)
+    if cursor.key == "PARTITION":
+        raise cursor.error("Statistics are kept for whole tables", hint="Leave PARTITION out.", kind=SqlError)
     cursor.expect("COMPUTE", "STATISTICS")
     columns: tuple[str, ...] | None = None
     no_scan = cursor.accept("NOSCAN")
@@ -164,7 +165,7 @@ def analyze(cursor: Cursor) -> Statement | None:
             names.append(cursor.name("a column name"))
         columns = tuple(names)
     cursor.expect_end()
-    return AnalyzeTable(sql=cursor.text, table=table, partition=partition, columns=columns, no_scan=no_scan)
+    return AnalyzeTable(sql=cursor.text, table=table, columns=columns, no_scan=no_scan)
 
 
 def call(cursor: Cursor) -> Statement | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tablestore_engine.sql.query_structure.inline_table import AFTER_OPERAND, begins_rows
 from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.tokens.cursor import literal_at
 from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
@@ -69,7 +70,6 @@ _NOT_AFTER_QUALIFY: Final = frozenset([",", ")", "ON", "JOIN", "WHERE", "GROUP",
 _VERSION_WORDS: Final = frozenset(["VERSION", "SYSTEM_VERSION"])
 _TIME_WORDS: Final = frozenset(["TIMESTAMP", "SYSTEM_TIME"])
 _OPERATORS: Final = frozenset(["+", "-", "*", "/", "%", "||", "DIV"])
-_AFTER_OPERAND: Final = frozenset(["AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "NOT", "DIV", "RLIKE", "COLLATE"])
 
 
 class RelationScan:
@@ -117,7 +117,7 @@ class RelationScan:
                 relation.query = Query(owner=relation)
                 i = self.later(i, ctes, select, relation.query)
             select.relations.append(relation)
-        elif token.key == "VALUES" and after.key != ".":
+        elif token.key == "VALUES" and begins_rows(tokens, i + 1):
             select.relations.append(relation)
             return self._inline_table(i + 1, ctes, select, relation)
         elif token.is_name:
@@ -219,13 +219,13 @@ class RelationScan:
             token = tokens[i]
             if token.kind == END or token.key == ")":
                 return i
-            if token.key == "AS" or (after_operand and token.is_name and token.key not in _AFTER_OPERAND):
+            if token.key == "AS" or (after_operand and token.is_name and token.key not in AFTER_OPERAND):
                 return self._alias(i, relation)
             if token.kind == WORD and not after_operand and token.key in ("DATE", "TIME", "TIMESTAMP", "INTERVAL"):
                 i += 1  # a typed literal: the operand is the string after it
                 continue
             after_operand = token.key == ")" or token.kind in (NUMBER, STRING, WORD, QUOTED)
-            if token.kind == WORD and token.key in _AFTER_OPERAND:
+            if token.kind == WORD and token.key in AFTER_OPERAND:
                 after_operand = False
             if token.key == "(":
                 after_operand = True

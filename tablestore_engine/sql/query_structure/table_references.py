@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
+from tablestore_engine.sql.query_structure.inline_table import begins_rows
 from tablestore_engine.sql.query_structure.query_body import SET_OPERATORS, QueryBody
 from tablestore_engine.sql.query_structure.query_structure import Cte, DottedName, Query, Select, Structure
 from tablestore_engine.sql.tokens.lexer import END, QUOTED, WORD, Token, behind, top_level
@@ -102,7 +103,7 @@ class _Scan(RelationScan):
         if token.key == "FROM":
             return self.tokens[i - 2].key != "TRIM"
         if token.key == "VALUES":
-            return self.tokens[i + 1].key not in (".", ",", ")", "=")
+            return begins_rows(self.tokens, i + 1)
         if token.key == "TABLE":
             return self.tokens[i + 1].is_name
         return False

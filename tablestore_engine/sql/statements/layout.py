@@ -20,7 +20,6 @@ class AnalyzeTable(Statement):
     """ANALYZE TABLE … COMPUTE STATISTICS. ``columns`` is None without FOR COLUMNS, () for ALL COLUMNS."""
 
     table: TableName
-    partition: PartitionSpec = ()
     columns: tuple[str, ...] | None = None
     no_scan: bool = False
 

@@ -25,7 +25,7 @@ def split(text: str) -> list[str]:
     the like, because each statement is its own transaction."""
     tokens = tokenize(text)
     statements = []
-    for start, end, first in _slices(text, tokens):
+    for start, end, first in _slices(tokens):
         own = [token for token in tokens if start <= token.start < end]
         if first is not None and not is_transaction(own):
             statements.append(text[start:end].strip())
@@ -34,7 +34,7 @@ def split(text: str) -> list[str]:
 
 def second_statement(tokens: Sequence[Token]) -> Token | None:
     """The first token of the second statement; None if there is only one statement."""
-    starts = [first for _, _, first in _slices("", tokens) if first is not None]
+    starts = [first for _, _, first in _slices(tokens) if first is not None]
     return starts[1] if len(starts) > 1 else None
 
 
@@ -50,7 +50,7 @@ def is_script(tokens: Sequence[Token], i: int = 0) -> bool:
     return tokens[i].key == "BEGIN" and after.kind != END and after.key not in (";", *_TRANSACTION_REST)
 
 
-def _slices(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, Token | None]]:
+def _slices(tokens: Sequence[Token]) -> Iterator[tuple[int, int, Token | None]]:
     """Start and end of each statement in characters, and its first token."""
     tokens = _with_blocks(tokens)
     start, first = 0, None

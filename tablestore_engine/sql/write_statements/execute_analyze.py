@@ -26,12 +26,10 @@ def execute_analyze(statement: AnalyzeTable, context: RowContext) -> StatementRe
     """ANALYZE TABLE … COMPUTE STATISTICS [NOSCAN | FOR COLUMNS … | FOR ALL COLUMNS].
 
     Raises:
-        SqlError: single partitions, or a column of a nested type.
+        SqlError: a column of a nested type.
         ColumnNotFound: a column that the table does not have.
     """
     table = context.table(statement.table)
-    if statement.partition:
-        raise SqlError("Statistics are kept for whole tables.", hint="Leave PARTITION out.")
     columns = _columns(table, statement)
     snapshot = table.latest_snapshot()
     if snapshot is None:

@@ -38,7 +38,7 @@ from tablestore_engine.spark.dml.insert_overwrite import (
 )
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.write.align_columns import align
-from tablestore_engine.spark.write.checked_rows import check_conditions, checked
+from tablestore_engine.spark.write.check_constraints import check_conditions, checked
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult

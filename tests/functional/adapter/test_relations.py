@@ -51,7 +51,7 @@ class TestDropRelationWithoutSchema:
         said = capsys.readouterr().out
         for kind in ("table", "view"):
             assert f"left after {kind}: one" in said
-        assert "left after temporary view: one,results__tmp" in said  # the temporary view stood in front of it
+        assert "left after temporary view: one,results__tmp" in said  # the temporary view hides it
         assert "rows: 2" in said
 
 

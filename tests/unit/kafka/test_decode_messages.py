@@ -71,7 +71,7 @@ MAXWELL = [
         ("maxwell-json", MAXWELL),
     ],
 )
-def test_each_format_tells_inserts_updates_and_deletes(name, messages):
+def test_each_format_has_inserts_updates_and_deletes(name, messages):
     found = decoded(name, *messages)
     assert (rows(found), found.bad) == ([("+I", *A), ("+U", *B), ("-D", *B)], ())
     assert found.positions.tolist() == [0, 1, 2]

@@ -41,7 +41,7 @@ def row(number, text):
     return {"id": number, "v": text}
 
 
-def test_all_tells_the_rows_before():
+def test_all_sends_the_rows_before():
     assert rendered(LOG) == [
         ({"id": 1}, "c", None, row(1, "a")),
         ({"id": 2}, "u", row(2, "b"), row(2, "c")),
@@ -51,7 +51,7 @@ def test_all_tells_the_rows_before():
     ]
 
 
-def test_upsert_tells_the_new_rows_only():
+def test_upsert_sends_the_new_rows_only():
     assert rendered(replace(LOG, sends_before=False)) == [
         ({"id": 1}, "c", None, row(1, "a")),
         ({"id": 2}, "c", None, row(2, "c")),

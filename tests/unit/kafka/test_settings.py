@@ -25,7 +25,7 @@ def test_options_become_the_settings_of_a_log():
     log = settings(bucket="4", **{"log.kafka.security.protocol": "SSL", "log.retention": "1 d"})
     assert (log.topic, log.servers, log.client) == ("shop.orders", "127.0.0.1:1", {"security.protocol": "SSL"})
     assert (log.partitions, [one.name for one in log.bucket_fields], log.retention_millis) == (4, ["id"], 86_400_000)
-    assert (log.primary_keys, log.sends_before, log.eventual) == (("id",), False, False)
+    assert (log.primary_keys, log.sends_before) == (("id",), False)
     assert settings(**{"log.changelog-mode": "all"}).sends_before
     assert settings(keys=()).sends_before
     assert settings(bucket="-1").partitions == 1

@@ -17,7 +17,7 @@ MAY_BE_LONG = re.compile(r"^\s*\||# noqa: E501$")
 PRAGMA = re.compile(r"\s+# (noqa|fmt|type): .*$")
 OWN = ("tablestore_engine/", "dbt/", "docs/", "scripts/", "examples/", "benchmarks/", "README.md", "CONTRIBUTING.md")
 THIS = "tests/unit/repository/test_words.py"
-ELSEWHERE = re.compile(r"\bplaces=\d|\bplacing '|'gone'|\"gone\"|\.touch\(|\btouch \"", re.IGNORECASE)
+ELSEWHERE = re.compile(r"\bplaces=\d|\bplacing '|'gone'|\"gone\"|\.touch\(|\.tell\(|\btouch \"", re.IGNORECASE)
 """Words of Hypothesis, of SQL's OVERLAY and of files, and values of rows."""
 WORDS = {
     "plac(?:e|es|ed|ing)": "row position, bit index, byte offset, path or partition: the word for what is meant",
@@ -32,6 +32,8 @@ WORDS = {
     "identifying": "discriminating",
     "stands?": "is, is in, represents",
     "told|gone": "rendered, said; removed",
+    "tells?|telling": "distinguish; say, report",
+    "stood": "was",
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
-from tablestore_engine.schema.casts.old_file_casts import is_implicit, is_lossless
+from tablestore_engine.schema.casts.cast_old_columns import is_implicit, is_lossless
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
     ColumnChange,

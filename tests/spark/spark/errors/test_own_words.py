@@ -84,7 +84,7 @@ def test_failures_at_run_time_name_tables(shop):
     assert "DataFrame" not in str(error)
 
 
-def test_a_broken_view_tells_the_hint_on_a_line_of_its_own(shop):
+def test_the_hint_of_a_broken_view_has_a_line_of_its_own(shop):
     shop.sql("create or replace table t as select 1 as id")
     error = failure(shop, "select * from v")
     assert type(error) is BrokenViewError

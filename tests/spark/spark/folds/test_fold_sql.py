@@ -108,7 +108,7 @@ def test_a_filter_sees_what_was_folded(store):
     assert store.sql("SELECT id, r.* FROM p WHERE a = 1 AND b = 2").collect() == [(1, 5)]
 
 
-def test_a_created_table_tells_the_rows_it_has(store):
+def test_a_created_table_reports_the_rows_it_has(store):
     created = store.execute(
         "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED)"
         " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"

@@ -10,7 +10,7 @@ import pytest
 from support.evolve import EDGES, change
 from support.tables import compact, make_table, write
 
-from tablestore_engine.schema.casts.old_file_casts import is_castable
+from tablestore_engine.schema.casts.cast_old_columns import is_castable
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.read.merge_on_read import read_table

@@ -148,6 +148,27 @@ SELECT * FROM a offset, b qualify, c window, d group
 -- ours: an alias called values
 SELECT values.x FROM a values
 
+-- ours: a table called values
+SELECT values.x FROM values
+
+-- ours: tables called values with aliases, conditions and joins
+SELECT * FROM values v JOIN values AS w ON v.x = w.x, values t(x, y), values WHERE x = 1
+
+-- ours: a join of a table called values in parentheses
+SELECT * FROM (values JOIN a USING (x)), (SELECT 1 FROM values)
+
+-- ours: a column called values in parentheses
+SELECT (values), (values * 2), (values IS NULL), (values.x), (values AND true) FROM a WHERE (values) IN (SELECT y FROM b)
+
+-- ours: rows that begin with words
+SELECT * FROM VALUES named_struct('x', 1) AS t, a, VALUES date'2024-01-31', null AS u, b
+
+-- ours: rows that begin with signs and CASE
+SELECT * FROM VALUES -1, +2 AS t, a WHERE x IN (VALUES CASE WHEN true THEN 1 END) AND y IN (VALUES array(1)[0])
+
+-- ours: a table called values and a column of its name
+SELECT values FROM values values ORDER BY values
+
 -- ours: system tables of a table
 SELECT * FROM `orders$snapshots` s JOIN sales.`orders$files` f
 

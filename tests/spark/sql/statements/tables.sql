@@ -226,7 +226,10 @@ COMMENT ON COLUMN s.t.a IS 'x'
 -- ours: ANALYZE TABLE
 ANALYZE TABLE s.t COMPUTE STATISTICS
 
--- ours: ANALYZE TABLE without a scan, of a partition
+-- ours: ANALYZE TABLE without a scan
+ANALYZE TABLE t COMPUTE STATISTICS NOSCAN
+
+-- refused "whole tables": ANALYZE TABLE of a partition
 ANALYZE TABLE t PARTITION (day = '2024-01-31') COMPUTE STATISTICS NOSCAN
 
 -- ours: ANALYZE TABLE for columns

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import how_often_before
-from tablestore_engine.mergetree.arrow_kernels.row_ids import first_rows, row_ids
+from tablestore_engine.mergetree.arrow_kernels.row_ids import first_rows, row_ids, rows_differ
 
 NAN = float("nan")
 MAP = pa.map_(pa.string(), pa.float64())
@@ -49,12 +49,20 @@ def test_equal_values(values, kind, expected):
     # A slice of a larger array has offsets into the buffers of the whole.
     padded = pa.concat_arrays([pa.array([values[0]] * 3, kind), array, array[:1]]).slice(3, len(array))
     assert row_ids([padded], len(padded)).tolist() == expected
+    # Each value with each other one: two differ where their numbers do.
+    numbers, count = np.array(expected), len(array)
+    first, second = np.repeat(np.arange(count), count), np.tile(np.arange(count), count)
+    found = rows_differ([padded.take(pa.array(first))], [padded.take(pa.array(second))], count * count)
+    assert found.tolist() == (numbers[first] != numbers[second]).tolist()
 
 
 def test_rows_of_several_columns():
     ids = row_ids([pa.array([1, 1, 1]), pa.array([["a"], ["b"], ["a"]])], 3)
     assert ids.tolist() == [0, 1, 0]
     assert row_ids([], 0).tolist() == []
+    first, second = ([pa.array([1, 1, None]), pa.array(texts)] for texts in (["a", "a", None], ["a", "b", "a"]))
+    assert rows_differ(first, second, 3).tolist() == [False, True, True]
+    assert rows_differ([], [], 2).tolist() == [False, False]
     assert row_ids([pa.array([], pa.list_(pa.int8()))], 0).tolist() == []
 
 

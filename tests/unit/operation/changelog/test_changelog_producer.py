@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pyarrow as pa
 import pytest
 from support.tables import compact, make_table, write
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.operation.files.data_file_reader import FileColumns
+from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
+from tablestore_engine.operation.read.arrow_read import file_rows
+from tablestore_engine.operation.read.held_files import held_file
 from tablestore_engine.schema.table.schema_changes import SetOption
 
 COLUMNS = {"id": "INT", "v": "INT", "at": "INT"}
@@ -60,3 +67,34 @@ def test_tables_without_a_key_have_no_producer(tmp_path):
 def test_columns_to_ignore_are_columns(tmp_path):
     with pytest.raises(OptionError, match="'vv', which is not a column"):
         make_table(tmp_path, COLUMNS, ["id"], options={IGNORE: "vv"})
+
+
+def some_batch(random, ids, *, retracts):
+    """Rows of a table of several pages, some of which delete."""
+    columns = {
+        "id": pa.array(ids, pa.int32()),
+        "line": [f"l{one % 3}" for one in ids],
+        "v": pa.array([random.randrange(3) for _ in ids], pa.int32()),
+        "_row_kind": [random.choice(["+I", "+I", "-D"]) if retracts else "+I" for _ in ids],
+    }
+    return pa.table(columns)
+
+
+def test_rows_are_the_same_in_held_files_and_in_pages(tmp_path):
+    changes = {}
+    for memory in ("0", "256 mb"):
+        random, several = Random(3), 3 * PAGE_ROWS
+        options = {"bucket": "1", "changelog-producer": "lookup", "lookup.cache-max-memory-size": memory}
+        columns = {"id": "INT", "line": "STRING", "v": "INT"}
+        table = make_table(tmp_path / memory, columns, ["id", "line"], options=options)
+        table.write(some_batch(random, range(several), retracts=False))
+        for many in (3, 400, 1, 400, 2, 2):
+            table.write(some_batch(random, random.sample(range(several + 100), many), retracts=True))
+        (bucket,) = table.scan(table.snapshot_store.load(1)).buckets
+        first = file_rows(
+            table.state, table.schema, (bucket, bucket.files[0]), FileColumns(tuple(columns), system=True)
+        )
+        assert (held_file(first, several, 0, 0) is not None) == (memory != "0")
+        changes[memory] = [tuple(row.values()) for row in table.changes(0, recorded=True).to_pylist()]
+    assert len(changes["0"]) > several + 400
+    assert changes["0"] == changes["256 mb"]

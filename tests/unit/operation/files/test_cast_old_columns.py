@@ -7,7 +7,7 @@ import pytest
 
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.operation.files.cast_old_columns import evolved
-from tablestore_engine.schema.casts.old_file_casts import CastRules, ColumnCast
+from tablestore_engine.schema.casts.cast_old_columns import CastRules, ColumnCast
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType
 

@@ -45,7 +45,7 @@ DAY, FLAG = between(date(2024, 1, 1), date(2024, 12, 31)), between(False, True)
         ({"id": between(0, 2**62), "part": PART}, ("id", "part")),
         ({"id": between(0, 2**62)}, ALL),
         ({"at": between(datetime(2024, 1, 1), datetime(2024, 3, 1)), "part": PART}, ("at", "part")),
-        # Nulls tell nothing apart, so such columns come last.
+        # Nulls do not distinguish rows, so such columns come last.
         ({"id": between(0, 2**40, nulls=True), "part": PART, "price": PRICE}, ("price", "part", "id")),
         ({"id": between(None, None, nulls=True), "part": PART, "price": PRICE}, ALL),
         # No more than four columns.
@@ -55,7 +55,7 @@ DAY, FLAG = between(date(2024, 1, 1), date(2024, 12, 31)), between(False, True)
         ({}, ALL),
     ],
 )
-def test_columns_that_tell_rows_apart(known, chosen):
+def test_columns_that_distinguish_rows(known, chosen):
     assert discriminating_columns(schema_of(COLUMNS).fields, known) == chosen
 
 

@@ -14,7 +14,7 @@ from support.evolve import EDGES, LTZ
 from tablestore_engine.operation.scan.stats_may_match import Bounds, comparable, may_match
 from tablestore_engine.schema.casts.cast_arrays import cast_array
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
-from tablestore_engine.schema.casts.old_file_casts import CastMode, CastRules, is_castable
+from tablestore_engine.schema.casts.cast_old_columns import CastMode, CastRules, is_castable
 from tablestore_engine.schema.table.predicate import Compare, In, IsNotNull, IsNull
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import parse_type

@@ -30,7 +30,7 @@ def deleted_as_read(sizes, row_counts, deleted):
         [1000, 2000, 3000],
         [1000, 2021, 1000],  # the rests of 1021 are equal, and two of the sizes
         [7, 7, 7, 7],
-        [7, 7 + 1021 * 8191 * 65521 * 524287, 9],  # no prime tells the first two apart
+        [7, 7 + 1021 * 8191 * 65521 * 524287, 9],  # no prime distinguishes the first two
     ],
 )
 def test_each_row_finds_its_bit(sizes):

@@ -2,7 +2,7 @@ import pytest
 from support.evolve import row_type
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.casts.old_file_casts import (
+from tablestore_engine.schema.casts.cast_old_columns import (
     CastMode,
     check_retype,
     depends_on_zone,

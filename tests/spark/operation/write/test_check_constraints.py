@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.operation.write.row_conditions import compiled
+from tablestore_engine.operation.write.check_constraints import compiled
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.sql.query.exact_conditions import exact_predicate
 

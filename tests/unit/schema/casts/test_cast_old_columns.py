@@ -6,7 +6,7 @@ import pytest
 from support.evolve import row_type
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.casts.old_file_casts import check_readable, is_lossless, is_same, never_fails
+from tablestore_engine.schema.casts.cast_old_columns import check_readable, is_lossless, is_same, never_fails
 from tablestore_engine.schema.types.types import ArrayType, MapType, parse_type
 
 

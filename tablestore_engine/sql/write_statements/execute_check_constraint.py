@@ -18,7 +18,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.write.checked_rows import check_conditions, violation_sql
+from tablestore_engine.spark.write.check_constraints import check_conditions, violation_sql
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.table import AddCheck
 from tablestore_engine.sql.write_statements.statement_context import RowContext
