@@ -15,7 +15,8 @@ STATEMENTS = {
     "INSERT INTO t (id, e) VALUES (2, 1e10)": "cannot hold the number 1.0E10",
     "UPDATE t SET n = n + 3000000000": "cannot hold the number 3000000001",
     "UPDATE t SET s.a = 300": "'a' (tinyint) cannot hold the number 300",
-    "MERGE INTO t USING (SELECT 1 AS id, 3000000000 AS n) q ON t.id = q.id WHEN MATCHED THEN UPDATE SET n = q.n": "n",
+    """MERGE INTO t USING (SELECT 1 AS id, 3000000000 AS n) q ON t.id = q.id
+    WHEN MATCHED THEN UPDATE SET n = q.n""": "'n' (int) cannot hold",
     """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n, 1 AS e, NULL AS s) q ON t.id = q.id
     WHEN NOT MATCHED THEN INSERT *""": "'n' (int) cannot hold",
     """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n) q ON t.id = q.id
