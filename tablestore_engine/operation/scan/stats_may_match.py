@@ -17,12 +17,23 @@ from itertools import product
 from typing import Any
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
-from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or, Predicate
+from tablestore_engine.schema.table.predicate import (
+    MOST_DIGITS,
+    And,
+    Compare,
+    In,
+    IsNotNull,
+    IsNull,
+    Or,
+    Predicate,
+    digits_of,
+)
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataType
 
 MAX_KEY_COMBINATIONS = 1_000
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}  # of the decimals that Spark makes of them
 _DECIMALS = Context(prec=80)
 
 
@@ -89,7 +100,8 @@ def comparable(value: Any, data_type: DataType) -> Any:
         return None
     root = data_type.root
     if root in INTEGER_ROOTS or root == "DECIMAL":
-        return value if isinstance(value, (int, Decimal)) and not isinstance(value, bool) else None
+        number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+        return value if number and _is_compared_exactly(value, data_type) else None
     if root in ("STRING", "VARCHAR"):
         return value if isinstance(value, str) else None
     if root == "BOOLEAN":
@@ -101,6 +113,18 @@ def comparable(value: Any, data_type: DataType) -> Any:
     if root == "TIMESTAMP_LTZ" and isinstance(value, datetime) and value.tzinfo is not None:
         return value
     return None
+
+
+def _is_compared_exactly(value: int | Decimal, data_type: AtomicType) -> bool:
+    """Whether a decimal holds all digits of the constant and of the column's values: Spark rounds others."""
+    if data_type.root == "DECIMAL":
+        scale = data_type.scale or 0
+        own = (data_type.precision or 10) - scale, scale
+    elif isinstance(value, int):
+        return True
+    else:
+        own = _DIGITS[data_type.root], 0
+    return sum(map(max, own, digits_of(value))) <= MOST_DIGITS
 
 
 def _as_date(value: Any) -> date | None:

@@ -24,6 +24,8 @@ from typing import Final
 
 Constant = bool | int | Decimal | float | str | date | datetime
 
+MOST_DIGITS: Final = 38
+"""Of a decimal. Spark rounds numbers whose common type would have more before it compares them."""
 COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
 
 
@@ -73,6 +75,15 @@ class Or:
 
 
 Predicate = Compare | In | IsNull | IsNotNull | And | Or
+
+
+def digits_of(number: int | Decimal) -> tuple[int, int]:
+    """How many digits the type of a constant has before and after the point; of an integer at least as many as that."""
+    if isinstance(number, int):
+        return (10 if -(2**31) <= number < 2**31 else max(20, len(str(abs(number))))), 0
+    _, digits, exponent = number.as_tuple()
+    scale = -exponent if isinstance(exponent, int) else 0
+    return max(len(digits) - scale, 0), max(scale, 0)
 
 
 def conjunction(parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CASE_SENSITIVE = "spark.sql.caseSensitive"
+_ANSI = "spark.sql.ansi.enabled"
+_ASSIGNMENT = "spark.sql.storeAssignmentPolicy"
 _BETWEEN, _ARROW = "\x01", " -> "  # how Scala is asked to write the entries of a map
 
 
@@ -32,6 +34,12 @@ def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
 def session_resolver(spark: SparkSession) -> Resolver:
     """Which names of columns are the same in a session."""
     return Resolver(lambda: str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true")
+
+
+def casts_change_numbers(spark: SparkSession) -> bool:
+    """Whether a cast in a session makes another number of one that the type does not have, where a statement that
+    assigns it should fail."""
+    return str(spark.conf.get(_ANSI)).lower() != "true" and str(spark.conf.get(_ASSIGNMENT)).upper() != "LEGACY"
 
 
 def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:

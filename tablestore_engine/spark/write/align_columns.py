@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -24,12 +24,17 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.assigned_number import (
+    assigned_number_sql,
+    is_number,
+    may_be_out_of_range,
+)
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
-from tablestore_engine.spark.session.session_settings import session_resolver
+from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 
 
 def align(
@@ -77,10 +82,13 @@ def align(
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:
-            value = f"CAST({static[field.name]} AS {sql_type(field.type)})"
+            value = given_value_sql(static[field.name], field, frame.sparkSession)
         elif at_source is not None:
             kind_given = frame.schema.fields[at_source].dataType
-            value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
+            if may_be_out_of_range(kind_given, to_spark_type(field.type)) and casts_change_numbers(frame.sparkSession):
+                value = assigned_number_sql(sources_sql[at_source], field)
+            else:
+                value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
         elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
@@ -98,6 +106,13 @@ def align(
             result = result.withColumn(ROW_KIND_COLUMN, F.expr(_kind_sql(quoted_name(own))))
         _ = result.columns
         return result
+
+
+def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
+    """SQL of a value of a PARTITION clause, of whatever type, as its column holds it."""
+    if is_number(field) and casts_change_numbers(spark):
+        return assigned_number_sql(f"({value})", field)
+    return f"CAST({value} AS {sql_type(field.type)})"
 
 
 def align_by_name(frame: DataFrame, schema: TableSchema) -> DataFrame:

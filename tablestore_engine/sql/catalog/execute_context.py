@@ -16,7 +16,8 @@ from typing import Any
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import notes_of
-from tablestore_engine.schema.table.check_constraints import refuse_unchecked
+from tablestore_engine.schema.table.check_constraints import refuse_unchecked, without_checks
+from tablestore_engine.schema.table.computed_columns import other_options
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
@@ -102,8 +103,11 @@ def is_bucketed(primary_key: Sequence[str], options: Mapping[str, str]) -> bool:
 
 
 def say_notes(options: Mapping[str, str]) -> None:
-    """Log which of the options that a statement sets have no effect here; a process says the same once."""
-    for note in notes_of(options):
+    """Log which of the options that a statement sets have no effect here; a process says the same once.
+
+    Those that keep computed columns, watermarks and CHECK constraints are no options that anybody set.
+    """
+    for note in notes_of(other_options(without_checks(options))):
         _say_once(note)
 
 

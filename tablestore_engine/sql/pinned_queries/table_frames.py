@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A frame with the bytes of its files, and those files in which Spark finds no rows once they are empty."""
+    """A frame of stored columns with the bytes of its files, and those files in which Spark finds no rows once they are
+    empty."""
 
     rows: tuple[DataFrame, int]
     orc_files: tuple[str, ...]
@@ -57,12 +58,15 @@ class TableRead:
 
     def frame(self, spark: SparkSession, plan: ScanPlan) -> tuple[DataFrame, int]:
         """The rows, and the bytes of the files that they come from."""
+        return with_computed(self._stored(spark, plan), self.schema), plan.file_size
+
+    def _stored(self, spark: SparkSession, plan: ScanPlan) -> DataFrame:
+        """The rows without computed columns. Only these are kept: Spark gives an expression the time zone, and other
+        settings, that the session has when its frame is made."""
         predicate, hidden = self.reference.predicate, self.reference.hidden
         if hidden:
-            rows = read_with_hidden(spark, self.table, plan, predicate, hidden)
-        else:
-            rows = read_plan(spark, self.table, plan, predicate, self._named)
-        return with_computed(rows, self.schema), plan.file_size
+            return read_with_hidden(spark, self.table, plan, predicate, hidden)
+        return read_plan(spark, self.table, plan, predicate, self._named)
 
     @property
     def _named(self) -> frozenset[str] | None:
@@ -83,7 +87,7 @@ class TableRead:
             return None
         state = state_of(self.table, snapshot, self.schema)
         cached = kept(spark, self.table.path, state, lambda: _whole(spark, self.table, snapshot))
-        return None if cached is None else (cached.frame, cached.file_size)
+        return None if cached is None else (with_computed(cached.frame, self.schema), cached.file_size)
 
     def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
         """The same, from an earlier statement where nothing that they depend on has changed."""
@@ -98,12 +102,14 @@ class TableRead:
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
             return self.frame(spark, self.plan())  # names the file
-        return found.rows
+        rows, size = found.rows
+        return with_computed(rows, self.schema), size
 
     def _to_keep(self, spark: SparkSession) -> _Kept:
         plan = self.plan()
         files = ((b.path_of(self.table.paths, f), f) for b in plan.buckets for f in b.files)
-        return _Kept(self.frame(spark, plan), tuple(path for path, file in files if file.file_name.endswith(".orc")))
+        kept = (self._stored(spark, plan), plan.file_size)
+        return _Kept(kept, tuple(path for path, file in files if file.file_name.endswith(".orc")))
 
 
 def cached_rows(spark: SparkSession, table: Table, snapshot: Snapshot, level: str) -> DataFrame:
@@ -121,7 +127,7 @@ def _is_empty(table: Table, path: str) -> bool:
 
 def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataFrame, int]:
     plan = table.scan(snapshot)
-    return with_computed(read_plan(spark, table, plan), table.schema), plan.file_size
+    return read_plan(spark, table, plan), plan.file_size
 
 
 def state_of(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:

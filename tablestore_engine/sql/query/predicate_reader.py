@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
 from tablestore_engine.schema.table.predicate import (
     COMPARISONS,
+    MOST_DIGITS,
     And,
     Compare,
     Constant,
@@ -20,6 +22,7 @@ from tablestore_engine.schema.table.predicate import (
     Or,
     Predicate,
     conjunction,
+    digits_of,
     disjunction,
 )
 from tablestore_engine.sql.tokens.constants import constant_at
@@ -80,6 +83,13 @@ def conjuncts(tokens: list[Token], start: int, end: int) -> list[tuple[int, int]
     """The conditions that AND joins in tokens ``start`` to ``end`` (exclusive): where each begins, and its end."""
     nobody: Owner[str] = lambda parts: None  # noqa: E731
     return ConditionReader(tokens, nobody).conjuncts(start, end)
+
+
+def _have_exact_type(constants: list[Constant]) -> bool:
+    """Whether the type of a list holds all digits of its numbers: Spark rounds them otherwise."""
+    digits = [digits_of(one) for one in constants if isinstance(one, (int, Decimal)) and not isinstance(one, bool)]
+    before, after = (max((one[i] for one in digits), default=0) for i in (0, 1))
+    return before + after <= MOST_DIGITS
 
 
 def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
@@ -255,7 +265,7 @@ class ConditionReader(Generic[R]):
             if self.tokens[i].key != ",":
                 break
             i += 1
-        if self.tokens[i].key != ")" or i + 1 != end or not values:
+        if self.tokens[i].key != ")" or i + 1 != end or not values or not _have_exact_type(values):
             return None
         return In(name, tuple(values))
 

@@ -18,9 +18,8 @@ from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.expressions.char_text import filled_sql, typed_schema
-from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.spark_types import columns_of, to_spark_type
+from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
 from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedSide, from_pairs, paired
@@ -315,9 +314,7 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
     values = {name: f"{seen.alias}.{quoted_name(name)}" for name in given}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
-        f.name: filled_sql(
-            by_name_sql(values[f.name], given[f.name].dataType, to_spark_type(f.type), f.name, resolver), f
-        )
+        f.name: filled_sql(seen.target.converted(values[f.name], given[f.name].dataType, f, f.name), f)
         for f in schema.fields
         if f.name not in missing
     }

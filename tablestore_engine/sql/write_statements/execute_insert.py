@@ -28,10 +28,9 @@ from tablestore_engine.spark.dml.insert_overwrite import (
 )
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.session.session_settings import session_resolver
-from tablestore_engine.spark.write.align_columns import align
+from tablestore_engine.spark.write.align_columns import align, given_value_sql
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
@@ -198,7 +197,7 @@ def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> 
             unsure.append((field, entry.value_sql))
     if unsure:
         items = [
-            f"CAST({filled_sql(frames.expression(text, {}), field)} AS {sql_type(field.type)}) AS v{i}"
+            f"{given_value_sql(filled_sql(frames.expression(text, {}), field), field, frames.spark)} AS v{i}"
             for i, (field, text) in enumerate(unsure)
         ]
         row = collect_arrow(frames.run(f"SELECT {', '.join(items)}")).to_pylist()[0]

@@ -7,6 +7,9 @@ from support.execute_door import door  # noqa: F401
 from support.logged import logged
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.schema.table.check_constraints import CheckConstraint, check_options
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, Watermark, computed_options
+from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.store import TableStore
 
 
@@ -22,6 +25,12 @@ def test_a_statement_says_which_options_have_no_effect(door, caplog):
     assert [one.split("'")[1] for one in logged(caplog)[2:]] == ["sink.parallelism", "read.batch-size"]
     stored = door.schema("t").options
     assert {"lookup.async": "true", "team": "sales", "sink.parallelism": "3"}.items() <= stored.items()
+
+
+def test_options_that_keep_parts_of_the_table_are_not_noted(caplog):
+    parts = computed_options([ComputedColumn(1, "twice", "id * 2", "x", "INT")], Watermark("at", "at"))
+    say_notes({**parts, **check_options([CheckConstraint("positive", "id > 0")]), "squad": "x"})
+    assert logged(caplog) == ["Property 'squad' is no table option; kept without effect."]
 
 
 def test_a_misspelt_option_leaves_the_table_unchanged(door, caplog):

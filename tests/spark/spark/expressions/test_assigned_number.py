@@ -1,0 +1,71 @@
+"""Without ANSI mode, too, a number that a column cannot hold is an error, as in Spark's own writes."""
+
+from __future__ import annotations
+
+import pytest
+from support.spark_rows import rows
+
+from tablestore_engine.errors import TableStoreError
+
+pytestmark = pytest.mark.spark
+
+STATEMENTS = {
+    "INSERT INTO t (id, n) VALUES (2, 3000000000)": "'n' (int) cannot hold the number 3000000000",
+    "INSERT INTO t BY NAME SELECT 2 AS id, 99999.995 AS e": "'e' (decimal(7,2)) cannot hold the number 99999.995",
+    "INSERT INTO t (id, e) VALUES (2, 1e10)": "cannot hold the number 1.0E10",
+    "UPDATE t SET n = n + 3000000000": "cannot hold the number 3000000001",
+    "UPDATE t SET s.a = 300": "'a' (tinyint) cannot hold the number 300",
+    """MERGE INTO t USING (SELECT 1 AS id, 3000000000 AS n) q ON t.id = q.id
+    WHEN MATCHED THEN UPDATE SET n = q.n""": "'n' (int) cannot hold",
+    """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n, 1 AS e, NULL AS s) q ON t.id = q.id
+    WHEN NOT MATCHED THEN INSERT *""": "'n' (int) cannot hold",
+    """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n) q ON t.id = q.id
+    WHEN NOT MATCHED THEN INSERT (id, n) VALUES (q.id, q.n)""": "'n' (int) cannot hold",
+}
+
+
+@pytest.fixture
+def table(store):
+    store.execute("SET spark.sql.ansi.enabled = false")
+    store.execute(
+        "CREATE TABLE t (id INT, n INT, e DECIMAL(7, 2), s STRUCT<a: TINYINT>, PRIMARY KEY (id) NOT ENFORCED)"
+    )
+    store.execute("INSERT INTO t VALUES (1L, 1L, 1.5D, named_struct('a', 1Y))")
+    return store
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_numbers_that_a_column_cannot_hold(table, statement):
+    with pytest.raises(TableStoreError) as failed:
+        table.execute(statement)
+    assert STATEMENTS[statement] in str(failed.value)
+    assert len(rows(table)) == 1
+    assert rows(table, "SELECT n, s.a FROM t") == [(1, 1)]
+
+
+@pytest.mark.parametrize("value", ["4294967297", "4294967297 + 0", "'1x'"])
+def test_partitions_that_there_cannot_be(store, value):
+    store.execute("SET spark.sql.ansi.enabled = false")
+    store.execute("CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)")
+    store.execute("INSERT INTO t VALUES (1, 1), (2, NULL)")
+    for verb in ("INSERT INTO", "INSERT OVERWRITE"):
+        with pytest.raises(TableStoreError, match=r"'p' \(int\) cannot hold the number"):
+            store.execute(f"{verb} t PARTITION (p = {value}) SELECT 9")
+    store.execute("INSERT OVERWRITE t PARTITION (p = '1') SELECT 3")
+    assert rows(store) == [(2, None), (3, 1)]
+
+
+def test_numbers_that_it_can_hold(table):
+    table.execute("INSERT INTO t (id, n, e) VALUES (2, 2147483647L, 99999.994), (3, NULL, NULL), (4, 7.9D, '8')")
+    table.execute("UPDATE t SET n = n - 1L, s.a = 127 WHERE id = 2")
+    assert rows(table, "SELECT id, n, CAST(e AS STRING), s.a FROM t WHERE id > 1") == [
+        (2, 2147483646, "99999.99", 127),
+        (3, None, None, None),
+        (4, 7, "8.00", None),
+    ]
+
+
+def test_a_session_that_asks_for_them(table):
+    table.execute("SET spark.sql.storeAssignmentPolicy = LEGACY")
+    table.execute("INSERT INTO t (id, n) VALUES (2, 4294967297)")
+    assert rows(table, "SELECT n FROM t WHERE id = 2") == [(1,)]
