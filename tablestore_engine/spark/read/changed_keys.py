@@ -10,17 +10,59 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from tablestore_engine.mergetree.compaction.levels import SortedRun
+from tablestore_engine.mergetree.compaction.sections import Section
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.join_key import KeyBlocks, Sql
 from tablestore_engine.spark.read.key_blocks import BLOCK, slot
+from tablestore_engine.spark.scan.file_scan import BucketFile
 
 BROADCAST_ROWS = 2_000_000
 _MAX_CONSTANTS = 50
+
+
+@dataclass(frozen=True)
+class MergingFiles:
+    """The files of the sections that need merging."""
+
+    bottom: list[BucketFile]
+    upper: list[BucketFile]
+    one_upper_run: bool
+    upper_is_newer: bool
+    upper_runs_are_apart: bool  # no two of them have sequence numbers in common
+
+    @property
+    def upper_rows(self) -> int:
+        """How many records the newer runs have."""
+        return sum(f.row_count for _, f in self.upper)
+
+
+def merging_files(merging: list[tuple[BucketScan, Section]]) -> MergingFiles:
+    """The files of some sections."""
+    bottom: list[BucketFile] = []
+    upper: list[BucketFile] = []
+    newer = apart = True
+    for bucket, section in merging:
+        *above, last = section.runs
+        bottom.extend((bucket, f) for f in last.files)
+        upper.extend((bucket, f) for run in above for f in run.files)
+        numbers = sorted(_numbers(run) for run in above)
+        # One run alone holds retractions.
+        newer = newer and (not numbers or _numbers(last)[1] < numbers[0][0])
+        apart = apart and all(one[1] < next_one[0] for one, next_one in pairwise(numbers))
+    return MergingFiles(bottom, upper, all(len(s.runs) <= 2 for _, s in merging), newer, apart)
+
+
+def _numbers(run: SortedRun) -> tuple[int, int]:
+    """The least and the greatest sequence number of a run."""
+    return min(f.min_sequence_number for f in run.files), max(f.max_sequence_number for f in run.files)
 
 
 class ChangedKeys(Protocol):

@@ -12,15 +12,13 @@ stay its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.mergetree.compaction.levels import SortedRun
 from tablestore_engine.mergetree.compaction.sections import Section
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -43,7 +41,9 @@ from tablestore_engine.spark.read.changed_keys import (
     BlockedKeys,
     ChangedKeys,
     JoinedKeys,
+    MergingFiles,
     constant_keys,
+    merging_files,
 )
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.read.key_blocks import WORTH_ROWS
@@ -96,21 +96,6 @@ def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFra
     return typed(scans.scan(files, positions=True) if files else scans.empty(positions=True), plan.schema)
 
 
-@dataclass(frozen=True)
-class _Merge:
-    """The files of the sections that need merging."""
-
-    bottom: list[BucketFile]
-    upper: list[BucketFile]
-    one_upper_run: bool
-    upper_is_newer: bool
-    upper_runs_are_apart: bool  # no two of them have sequence numbers in common
-
-    @property
-    def upper_rows(self) -> int:
-        return sum(f.row_count for _, f in self.upper)
-
-
 class TableReader:
     """One read of a scan plan."""
 
@@ -145,7 +130,7 @@ class TableReader:
                 merging.append((bucket, section))
             else:
                 single.extend((bucket, file) for file in section.files)
-        merge = _merge_of(merging) if merging else None
+        merge = merging_files(merging) if merging else None
         if merge and across_partitions:
             return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_across_partitions(merge)])
         changed = self._changed(merge, merging) if merge else None
@@ -186,7 +171,7 @@ class TableReader:
         return [scans.scan([*plain, *merging]), *rest]
 
     def _changed(
-        self, merge: _Merge, merging: list[tuple[BucketScan, Section]]
+        self, merge: MergingFiles, merging: list[tuple[BucketScan, Section]]
     ) -> ChangedKeys | Mapping[str, Positions] | None:
         """The keys that the newer runs hold, or the positions of rows that they supersede (`superseded_rows`); None
         when the predicate leaves none of them."""
@@ -211,7 +196,7 @@ class TableReader:
         bounds = (FileBounds(f, schema, load) for _, f in files)
         return KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
 
-    def _blocked(self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None) -> BlockedKeys | None:
+    def _blocked(self, merge: MergingFiles, ranges: KeyRanges | None, keys: pa.Table | None) -> BlockedKeys | None:
         """The keys by block, where the run that looks them up is large enough for reading them here.
 
         `keys` are those that the predicate left, when it was worth reading them for it.
@@ -225,7 +210,7 @@ class TableReader:
             return None
         return BlockedKeys(blocks, {"blocks": self._spark.createDataFrame(blocks.table)})
 
-    def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
+    def _merged(self, merge: MergingFiles, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine
         newest_wins = (
             engine.rules.kept is Kept.NEWEST and merge.upper_is_newer and not self._schema.core_options.sequence_field
@@ -249,7 +234,7 @@ class TableReader:
             newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
-    def _merged_across_partitions(self, merge: _Merge) -> DataFrame:
+    def _merged_across_partitions(self, merge: MergingFiles) -> DataFrame:
         """Rows of keys that may have records in several partitions, and there in several buckets: each directory by
         itself."""
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
@@ -319,7 +304,7 @@ class TableReader:
         kept = [*system, _DIRECTORY] if self._schema.crosses_partitions else system
         return apply_group_deletes_sql(rows, self._schema, self._group, kept)
 
-    def _latest(self, merge: _Merge) -> str:
+    def _latest(self, merge: MergingFiles) -> str:
         """Query for the records of the upper runs that no later one hides, where no two have the same number.
 
         Few keys are in several runs, and only these are looked up: taking the greatest record of every key would
@@ -392,23 +377,3 @@ class TableReader:
 
     def _sql(self, text: str, **frames: Any) -> DataFrame:
         return self._spark.sql(text, **frames)
-
-
-def _merge_of(merging: list[tuple[BucketScan, Section]]) -> _Merge:
-    bottom: list[BucketFile] = []
-    upper: list[BucketFile] = []
-    newer = apart = True
-    for bucket, section in merging:
-        *above, last = section.runs
-        bottom.extend((bucket, f) for f in last.files)
-        upper.extend((bucket, f) for run in above for f in run.files)
-        numbers = sorted(_numbers(run) for run in above)
-        # One run alone holds retractions.
-        newer = newer and (not numbers or _numbers(last)[1] < numbers[0][0])
-        apart = apart and all(one[1] < next_one[0] for one, next_one in pairwise(numbers))
-    return _Merge(bottom, upper, all(len(s.runs) <= 2 for _, s in merging), newer, apart)
-
-
-def _numbers(run: SortedRun) -> tuple[int, int]:
-    """The least and the greatest sequence number of a run."""
-    return min(f.min_sequence_number for f in run.files), max(f.max_sequence_number for f in run.files)

@@ -48,7 +48,8 @@ def joined_with(structure: Structure, tokens: list[Token]) -> dict[Relation, lis
 
 def named_columns(structure: Structure, tokens: list[Token]) -> frozenset[str] | None:
     """The names in a query, in lower case: a column that is not among them is not used. None for all columns."""
-    if any(table.select.items is None for table in structure.tables):  # FROM t JOIN s ON …, TABLE t
+    # FROM t JOIN s ON …, TABLE t; and t AS q(x, y), which has other names for the columns
+    if any(table.select.items is None or table.renames_columns for table in structure.tables):
         return None
     if any(token.key in _UNNAMED or _is_star(tokens, i) or _is_computed(tokens, i) for i, token in enumerate(tokens)):
         return None
