@@ -81,7 +81,7 @@ def null_sql(data_type: DataType) -> str:
 
 
 def unread_sql(column: str, data_type: DataType) -> str:
-    """SQL of an error, in the place of a column that no query reads."""
+    """SQL of an error, instead of a column that no query reads."""
     error = literal(f"Column '{column}' is read, though the query does not name it. Please report this query.")
     return f"cast(raise_error({error}) as {sql_type(data_type)})"
 
