@@ -52,28 +52,43 @@ def _files(table: Table) -> set[Path]:
     return set(Path(table.path).glob("bucket-*/*"))
 
 
-def producers(report: Report, work: Path) -> None:
-    """Upserts and compactions with a changelog, by those without."""
+def upserts(report: Report, work: Path) -> None:
+    """Upserts with a changelog, by those without: the first one of a process, and later ones."""
     for changed in CHANGED:
-        first, upserts, compactions = {}, {}, {}
-        for producer in ("none", "lookup", "full-compaction"):
-            random = np.random.default_rng(2)
-            folder = work / f"{producer}-{changed}"
-            store, table = TableStore(folder), _table(folder, ["id"], {"changelog-producer": producer})
-            table.write(_rows(np.arange(ORDERS), random))
-            batches = [_rows(random.integers(0, ORDERS, changed), random) for _ in range(2 * UPSERTS)]
+        first, later = {}, {}
+        for producer in ("none", "lookup"):
+            table, batches = _upserted(work / f"{producer}-{changed}", producer, changed)
             first[producer] = used_by(lambda batches=batches, table=table: table.write(batches[0]))
             upsert = lambda some, table=table: [table.write(one) for one in some]  # noqa: E731
             upsert(batches[1:UPSERTS])
-            upserts[producer] = used_by(lambda batches=batches, upsert=upsert: upsert(batches[UPSERTS:]))
-            compact = lambda store=store: store.execute("call sys.compact(table => 't')")  # noqa: E731
-            compactions[producer] = used_by(compact)
+            later[producer] = used_by(lambda batches=batches, upsert=upsert: upsert(batches[UPSERTS:]))
         what = f"the first upsert of {changed:,} rows with producer lookup ÷ none"
         report.add(what, first["lookup"].processor, first["none"].processor)
         what = f"{UPSERTS} more upserts after {UPSERTS} of {changed:,} rows with producer lookup ÷ none"
-        _add(report, what, upserts["lookup"], upserts["none"], 2.0)
-        what = f"compaction after {2 * UPSERTS} upserts of {changed:,} rows with producer full-compaction ÷ none"
-        _add(report, what, compactions["full-compaction"], compactions["none"], 1.3)
+        _add(report, what, later["lookup"], later["none"], 2.0)
+
+
+def compactions(report: Report, work: Path) -> None:
+    """Compactions with a changelog, by those without."""
+    for changed in CHANGED:
+        found = {}
+        for producer in ("none", "full-compaction"):
+            folder = work / f"compacted-{producer}-{changed}"
+            table, batches = _upserted(folder, producer, changed)
+            for one in batches[:UPSERTS]:
+                table.write(one)
+            compact = lambda folder=folder: TableStore(folder).execute("call sys.compact(table => 't')")  # noqa: E731
+            found[producer] = used_by(compact)
+        what = f"compaction after {UPSERTS} upserts of {changed:,} rows with producer full-compaction ÷ none"
+        _add(report, what, found["full-compaction"], found["none"], 1.3)
+
+
+def _upserted(folder: Path, producer: str, changed: int) -> tuple[Table, list[pa.Table]]:
+    """A table with all orders, and upserts for it."""
+    random = np.random.default_rng(2)
+    table = _table(folder, ["id"], {"changelog-producer": producer})
+    table.write(_rows(np.arange(ORDERS), random))
+    return table, [_rows(random.integers(0, ORDERS, changed), random) for _ in range(2 * UPSERTS)]
 
 
 def _add(report: Report, what: str, mine: Used, base: Used, bar: float) -> None:
@@ -104,7 +119,8 @@ def main() -> None:
     report = Report()
     with tempfile.TemporaryDirectory(prefix="tablestore-changelogs-") as work:
         changes_of_one_snapshot(report, Path(work))
-        producers(report, Path(work))
+        upserts(report, Path(work))
+        compactions(report, Path(work))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ class Producer:
     def _changes(self, plan: KeyedDiff, held: HeldRecords) -> ChangelogRows:
         """The changes of one bucket, in the order of keys."""
         schema = self.target.schema
-        found = None if self.level else newest_changes(self.state, plan, _compared(schema), held)
+        found = newest_changes(self.state, plan, _compared(schema), held)
         if found is None:
             found = changelog_rows(self.state, plan, _compared(schema), held)
             rows = found.rows.append_column(VALUE_KIND.name, pa.array(found.kinds, pa.int8()))

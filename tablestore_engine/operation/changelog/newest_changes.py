@@ -31,10 +31,12 @@ def newest_changes(
 ) -> ChangelogRows | None:
     """The changes of a plan whose changed files were added to one bucket, in the order of keys; see `changelog_rows`.
 
-    None where rows are not the newest records, or are not found by their keys.
+    None where others were removed, rows are not the newest records, or they are not found by their keys.
     """
     schema = plan.after.schema
-    if schema.merge_engine.rules.kept is not Kept.NEWEST:
+    before, after = ({f.file_name for f in one.files} for one in (plan.before, plan.after))
+    only_added = after - before == {f.file_name for f in plan.changed_files.files} and before <= after
+    if schema.merge_engine.rules.kept is not Kept.NEWEST or not only_added:
         return None
     columns = FileColumns(schema.field_names, system=True)
     (bucket,) = plan.changed_files.buckets
@@ -70,5 +72,5 @@ def newest_changes(
     was = np.maximum.reduceat(np.where(is_added[row], -1, np.arange(len(row))), starts)
     changed = np.logical_or.reduceat(is_added[row], starts)
     alive = (found.column(VALUE_KIND.name).to_numpy() & 1) == 0
-    before, after = (np.where((at >= 0) & alive[row[at]], row[at], -1)[changed] for at in (was, ends))
-    return changes_between(found.select(schema.field_names), before, after, compared)
+    old, new = (np.where((at >= 0) & alive[row[at]], row[at], -1)[changed] for at in (was, ends))
+    return changes_between(found.select(schema.field_names), old, new, compared)

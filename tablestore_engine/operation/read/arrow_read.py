@@ -24,7 +24,13 @@ from tablestore_engine.operation.files.data_file_reader import (
 )
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.read.held_files import FileRows, HeldRecords, held_file
+from tablestore_engine.operation.read.held_files import (
+    FileRows,
+    HeldRecords,
+    held_file,
+    rows_by_pages,
+    rows_of_many_keys,
+)
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -113,13 +119,16 @@ def records_of_keys(
     if held is not None and known in held.found:
         return held.found[known]
     deleted = positions_in(source.io, bucket.deletions, file.file_name)
-    whole = held and held_file(source, file.row_count, keys.values.num_rows, held.within)
-    if whole:
+    if held is None:
+        return read_rows_of_keys(source.io, source.file, source.current, source.columns, keys, deleted)
+    by_pages = rows_by_pages(file, source.current, keys)
+    whole = held_file(source, file.row_count, by_pages, held.within)
+    if whole is not None:
         found: Iterable[pa.RecordBatch] = [whole.of_keys(keys, deleted)]
+    elif deleted is None and by_pages >= file.row_count:
+        found = rows_of_many_keys(source, keys)
     else:
         found = read_rows_of_keys(source.io, source.file, source.current, source.columns, keys, deleted)
-    if held is None:
-        return found
     held.found[known] = list(found)
     return held.found[known]
 

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bitmaps.roaring import Positions
+from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.deletion_vectors import DeletedRows
 from tablestore_engine.operation.files.lookup_rows import Longs, RowKeys, numbers_of
@@ -81,6 +83,8 @@ class HeldFile:
         sought = keys.sorted_numbers(self.sorted_by) if self.sorted_by in keys.names else None
         if self.values is None or sought is None:
             return keys.positions_in(pa.Table.from_batches([self.rows]))
+        first, end = np.searchsorted(sought, self.values[0]), np.searchsorted(sought, self.values[-1], "right")
+        sought = sought[first:end]
         low = np.searchsorted(self.values, sought)
         if self.differ:
             counts = (self.values.take(low, mode="clip") == sought).astype(np.int64)
@@ -102,14 +106,37 @@ class HeldRecords:
     found: dict[tuple[str, DeletedRows | None], list[pa.RecordBatch]] = field(default_factory=dict)
 
 
-def held_file(source: FileRows, rows: int, keys: int, within: int) -> HeldFile | None:
-    """A file in which some keys are looked up, if it is held, or is from now on; `rows` is how many it has. Raises what
-    `read_batches` raises."""
+def rows_by_pages(file: DataFileMeta, schema: TableSchema, keys: RowKeys) -> int:
+    """About how many rows of a file a lookup reads by pages: a key is in some page, and keys that are near to one
+    another are in the same one."""
+    spread = int(PAGE_ROWS * keys.values.num_rows)
+    numbers = keys.numbers(schema.trimmed_primary_keys[0]) if schema.trimmed_primary_keys[0] in keys.names else None
+    if numbers is None or not len(numbers):
+        return spread
+    kinds = [f.type for f in schema.trimmed_key_fields]
+    (low, *_), (high, *_) = decode_row(file.min_key, kinds), decode_row(file.max_key, kinds)
+    if not isinstance(low, int) or not isinstance(high, int):
+        return spread
+    shared = min(high, int(numbers[-1])) - max(low, int(numbers[0])) + 1
+    near = int(file.row_count) * max(shared, 0) // (high - low + 1)
+    return min(spread, near + 2 * PAGE_ROWS)
+
+
+def rows_of_many_keys(source: FileRows, keys: RowKeys) -> Iterator[pa.RecordBatch]:
+    """The rows of keys in a file that is read whole, and not held. Raises what `read_batches` raises."""
+    for batch in source.batches():
+        found = HeldFile.of(batch, source.current.trimmed_primary_keys[0]).of_keys(keys, None)
+        if found.num_rows:
+            yield found
+
+
+def held_file(source: FileRows, rows: int, by_pages: int, within: int) -> HeldFile | None:
+    """A file of so many rows in which keys are looked up, if it is held, or is from now on. `by_pages` is how many rows
+    the lookup reads else. Raises what `read_batches` raises."""
     found = _files.get(source.id)
     if found is not None or not within:
         return found
-    # A key is in some page, and in most files in one of its own.
-    read = (_read.get(source.id) or 0) + PAGE_ROWS * keys
+    read = (_read.get(source.id) or 0) + by_pages
     _read.put(source.id, read)
     if read < rows:
         return None

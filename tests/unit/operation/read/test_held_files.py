@@ -13,7 +13,14 @@ from support.tables import make_table, write
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
-from tablestore_engine.operation.read.held_files import FileRows, HeldFile, held_file, hold
+from tablestore_engine.operation.read.held_files import (
+    FileRows,
+    HeldFile,
+    held_file,
+    hold,
+    rows_by_pages,
+    rows_of_many_keys,
+)
 
 COLUMNS = {"id": "INT", "line": "STRING", "v": "BIGINT"}
 MANY = 1 << 20
@@ -55,20 +62,20 @@ def one_file(tmp_path, rows=3 * PAGE_ROWS):
 
 def test_a_file_is_held_once_lookups_have_read_as_much_of_it(tmp_path):
     file = one_file(tmp_path)
-    assert held_file(file, 3 * PAGE_ROWS, 1, MANY) is None
-    assert held_file(file, 3 * PAGE_ROWS, 1, MANY) is None
-    found = held_file(file, 3 * PAGE_ROWS, 1, MANY)
+    assert held_file(file, 3 * PAGE_ROWS, PAGE_ROWS, MANY) is None
+    assert held_file(file, 3 * PAGE_ROWS, PAGE_ROWS, MANY) is None
+    found = held_file(file, 3 * PAGE_ROWS, PAGE_ROWS, MANY)
     assert found is not None
     keys = RowKeys(pa.table({"id": pa.array([5, -1], pa.int32())}))
     assert found.of_keys(keys, None).column("v").to_pylist() == [50]
-    assert held_file(file, 3 * PAGE_ROWS, 1, MANY) is found
+    assert held_file(file, 3 * PAGE_ROWS, PAGE_ROWS, MANY) is found
     assert found.values is not None
 
 
 def test_nothing_is_held_of_no_bytes_nor_of_too_large_files(tmp_path):
     file = one_file(tmp_path)
-    assert held_file(file, 3 * PAGE_ROWS, 3, 0) is None
-    assert held_file(file, 3 * PAGE_ROWS, 3, 1 << 10) is None
+    assert held_file(file, 3 * PAGE_ROWS, 3 * PAGE_ROWS, 0) is None
+    assert held_file(file, 3 * PAGE_ROWS, 3 * PAGE_ROWS, 1 << 10) is None
     rows = pa.Table.from_batches(file.batches())
     hold(file, rows, rows.nbytes)
     assert held_file(file, 3 * PAGE_ROWS, 1, 0) is None
@@ -78,9 +85,34 @@ def test_nothing_is_held_of_no_bytes_nor_of_too_large_files(tmp_path):
 
 def test_files_are_dropped_for_others(tmp_path):
     first, second, third = (one_file(tmp_path) for _ in range(3))
-    found = held_file(first, 3 * PAGE_ROWS, 3, MANY)
+    found = held_file(first, 3 * PAGE_ROWS, 3 * PAGE_ROWS, MANY)
     within = 2 * found.size
-    assert held_file(second, 3 * PAGE_ROWS, 3, within) is not None
-    assert held_file(first, 3 * PAGE_ROWS, 3, within) is found  # both fit
-    assert held_file(third, 3 * PAGE_ROWS, 3, within) is not None
+    assert held_file(second, 3 * PAGE_ROWS, 3 * PAGE_ROWS, within) is not None
+    assert held_file(first, 3 * PAGE_ROWS, 3 * PAGE_ROWS, within) is found  # both fit
+    assert held_file(third, 3 * PAGE_ROWS, 3 * PAGE_ROWS, within) is not None
     assert held_file(second, MANY, 1, within) is None
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([3, 900, 2_000, 6_000], 4 * PAGE_ROWS),  # each in a page of its own
+        (range(1_000, 1_100), 100 + 2 * PAGE_ROWS),  # near to one another
+        (range(20_000, 20_100), 2 * PAGE_ROWS),  # behind all rows
+        ([], 0),
+    ],
+)
+def test_rows_that_pages_of_keys_have(tmp_path, ids, expected):
+    table = make_table(tmp_path, COLUMNS, ["id", "line"], options={"bucket": "1"})
+    write(table, [{"id": number, "line": "a", "v": 0} for number in range(8 * PAGE_ROWS)])
+    (file,) = table.scan().files
+    keys = RowKeys(pa.table({"id": pa.array(ids, pa.int32())}))
+    assert rows_by_pages(file, table.schema, keys) == expected
+
+
+def test_rows_of_many_keys_are_found_batch_by_batch(tmp_path):
+    file = one_file(tmp_path)
+    ids = [*range(0, 3 * PAGE_ROWS, 7), -5, 3 * PAGE_ROWS + 1]
+    keys = RowKeys(pa.table({"id": pa.array(ids, pa.int32()), "line": ["a" if one % 2 else "b" for one in ids]}))
+    found = pa.Table.from_batches(rows_of_many_keys(file, keys))
+    assert found.column("id").to_pylist() == [one for one in ids[:-2] if one % 2]
