@@ -110,7 +110,8 @@ def rows_by_pages(file: DataFileMeta, schema: TableSchema, keys: RowKeys) -> int
     """About how many rows of a file a lookup reads by pages: a key is in some page, and keys that are near to one
     another are in the same one."""
     spread = int(PAGE_ROWS * keys.values.num_rows)
-    numbers = keys.numbers(schema.trimmed_primary_keys[0]) if schema.trimmed_primary_keys[0] in keys.names else None
+    first = schema.trimmed_primary_keys[0]
+    numbers = keys.sorted_numbers(first) if first in keys.names else None
     if numbers is None or not len(numbers):
         return spread
     kinds = [f.type for f in schema.trimmed_key_fields]
