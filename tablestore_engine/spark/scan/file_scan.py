@@ -272,6 +272,8 @@ class FileScans:
             names = (one.path.rsplit("/", 1)[-1] for one in found)
             deleted = zip(names, self._deleted(files), strict=True)
             return without_deleted(self.spark, frame, selected, deleted)
+        if POSITION_COLUMN in selected:  # Spark numbers rows once
+            selected[POSITION_COLUMN] = ROW_NUMBER
         scans = []
         for one in apart:
             words = all_words(self._deleted([files[i] for i in one.files]), [row_counts[i] for i in one.files])
