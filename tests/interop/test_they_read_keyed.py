@@ -243,7 +243,7 @@ def test_only_deletes(catalog, all_read, name):
 
 
 def test_many_snapshots_and_merged_manifests(catalog, all_read, name):
-    options = {"bucket": "2", "manifest.merge-min-count": "3", "manifest.target-file-size": "4 kb"}
+    options = {"bucket": "2", "manifest.merge-min-count": "3", "manifest.target-file-size": "16 kb"}
     table = OurTable.create(
         catalog,
         name,

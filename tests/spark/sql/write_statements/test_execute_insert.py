@@ -170,18 +170,18 @@ def test_a_failing_insert_leaves_nothing(sales):
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
     from tablestore_engine.spark.dml import insert_overwrite
 
-    write_files, others = (
-        insert_overwrite.write_files,
+    write_held, others = (
+        insert_overwrite.write_held,
         ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
     )
 
     def slow(*args, **kwargs):
-        result = write_files(*args, **kwargs)
+        result = write_held(*args, **kwargs)
         if others:
             sales.execute(others.pop())
         return result
 
-    monkeypatch.setattr(insert_overwrite, "write_files", slow)
+    monkeypatch.setattr(insert_overwrite, "write_held", slow)
     sales.execute("INSERT INTO sales VALUES (9, 'late', '2024-01-01', 1)")
     table = sales.table("sales")
     assert table.schema.partition_keys == ()
