@@ -40,7 +40,8 @@ def run(
             what = "" if verb == "run" else ", 2 tests each,"
             report.add(f"dbt {verb} of {models} small models{what} ÷ dbt-spark session (Parquet)", mine, base, bar)
     if "deep" in only:
-        ours, theirs = (_deep_views(work / f"deep-{adapter}", adapter) for adapter in ADAPTERS)
+        levels = 2 if small else 7
+        ours, theirs = (_deep_views(work / f"deep-{adapter}", adapter, levels) for adapter in ADAPTERS)
         mine, base = alternating(lambda: _dbt(ours), lambda: _dbt(theirs), 1)
         report.add("a model over 8 levels of views with 150 joins ÷ dbt-spark session", mine, base, 0.8)
     if "two" in only:
@@ -83,18 +84,21 @@ def _project(folder: Path, adapter: str, models: int, more: str = "") -> Path:
     return folder
 
 
-def _deep_views(folder: Path, adapter: str) -> Path:
-    """Views that each join the one before with itself, and a table over them: 150 joins when all are expanded."""
+def _deep_views(folder: Path, adapter: str, levels: int) -> Path:
+    """Views that each join the one before with itself, and a table over them: 150 joins of 7 levels, all expanded."""
     _begin(folder, adapter)
     models = {"base": "select id, id as x from range(100)"}
-    for level in range(1, 8):
+    for level in range(1, levels + 1):
         below = "base" if level == 1 else f"v{level - 1}"
         models[f"v{level}"] = (
             "{{ config(materialized='view') }} select a.id, a.x + b.x as x "
             f"from {{{{ ref('{below}') }}}} a join {{{{ ref('{below}') }}}} b on a.id = b.id"
         )
-    joined = [f"join {{{{ ref('{name}') }}}} j{at} on j{at}.id = a.id" for at, name in enumerate(_MORE)]
-    models["deep"] = f"select a.id, a.x + j0.x as x from {{{{ ref('v7') }}}} a {' '.join(joined)}"
+    joined = [
+        f"join {{{{ ref('{name}') }}}} j{at} on j{at}.id = a.id"
+        for at, name in enumerate(one for one in _MORE if one in models)
+    ]
+    models["deep"] = f"select a.id, a.x + j0.x as x from {{{{ ref('v{levels}') }}}} a {' '.join(joined)}"
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql + "\n")
     return folder

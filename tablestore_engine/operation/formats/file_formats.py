@@ -66,4 +66,4 @@ def read_errors(path: str) -> Iterator[None]:
 
 
 def _unreadable(file_format: str, error: Exception) -> str:
-    return f"it is not a readable {_TITLES[file_format]} file ({error})"
+    return f"it is not a readable {_TITLES[file_format]} file ({' '.join(str(error).split())})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -79,13 +80,14 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
+    changes_numbers = cache(lambda: casts_change_numbers(frame.sparkSession))
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:
             value = given_value_sql(static[field.name], field, frame.sparkSession)
         elif at_source is not None:
             kind_given = frame.schema.fields[at_source].dataType
-            if may_be_out_of_range(kind_given, to_spark_type(field.type)) and casts_change_numbers(frame.sparkSession):
+            if may_be_out_of_range(kind_given, to_spark_type(field.type)) and changes_numbers():
                 value = assigned_number_sql(sources_sql[at_source], field)
             else:
                 value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)

@@ -65,7 +65,7 @@ CONDITIONS = (
     "at >= TIMESTAMP '2024-01-01 00:00:00Z'", "at < TIMESTAMP '2024-01-01 01:00:00+01:00'",
     "b AND n > 3 OR s IS NOT NULL", "id > n", "d >= id", "long > d", "d < x", "n + 1 > id", "n * 100 = 500",
     "d + 0.5 > d", "d * n < 0", "- n < id", "abs(n) = 1", "id % 2 = 1", "-5 % id = -1", "id / 2 = 1.5", "7 DIV id = 3",
-    "length(s) = 1", "length(c) = 2 OR upper(c) = 'B'", "s || c = 'ab '", "trim(c) = 'b'", "s LIKE 'a%'",
+    "length(s) = 1", "length(c) < 5 OR upper(c) = 'B'", "s || c = 'ab '", "trim(c) = 'b'", "s LIKE 'a%'",
     "s NOT LIKE '_'", "c LIKE '%b%'", "coalesce(n, id) = 3", "n IN (1, NULL)", "n NOT IN (5, NULL)",
     "n IN (id, 5, 127)",
     "n BETWEEN -1 AND id", "n BETWEEN NULL AND 4", "b IS TRUE", "b IS NOT FALSE", "b IS UNKNOWN",
@@ -100,7 +100,7 @@ def test_answers_are_those_of_spark(store):
     for number, (sql, judge) in enumerate(zip(CONDITIONS, judged, strict=True)):
         answer = judge(rows)
         assert not any(whole(False if answer.unknown is None else answer.unknown, rows)), sql
-        assert answer.values.to_pylist() == [row[number] for row in found], sql
+        assert list(whole(answer.values, rows)) == [row[number] for row in found], sql
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -38,11 +38,12 @@ def scans(store, query):
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
 def test_files_differ_only_in_columns_that_the_query_names(store, file_format):
+    late = "late_one" if file_format == "avro" else "late one"  # Avro's names have no spaces
     options = f"'write-only' = 'true', 'file.format' = '{file_format}', 'schema.evolution.cast' = 'explicit-error'"
     store.execute(f"CREATE TABLE t (id INT, a INT, c INT) WITH ({options})")
     store.execute("INSERT INTO t VALUES (1, 10, 100)")
     store.execute("ALTER TABLE t ALTER COLUMN a TYPE STRING, DROP COLUMN c")
-    store.execute("ALTER TABLE t ADD COLUMN c STRING, ADD COLUMN `late one` INT")
+    store.execute(f"ALTER TABLE t ADD COLUMN c STRING, ADD COLUMN `{late}` INT")
     store.execute("INSERT INTO t VALUES (2, 'x', 'y', 7)")
     store.execute("CREATE VIEW v AS SELECT id, c FROM t")
     answers = {
@@ -51,7 +52,7 @@ def test_files_differ_only_in_columns_that_the_query_names(store, file_format):
         "SELECT * FROM t": [(1, "10", None, None), (2, "x", "y", 7)],
         "SELECT t.* FROM t WHERE ID = 1": [(1, "10", None, None)],
         "SELECT count(*) FROM t": [(2,)],
-        "SELECT `late one` FROM t": [(7,), (None,)],
+        f"SELECT `{late}` FROM t": [(7,), (None,)],
         "FROM t |> WHERE id = 2 |> SELECT c": [("y",)],
         "SELECT struct(*).c FROM t WHERE a = '10'": [(None,)],
         "SELECT (SELECT max(c) FROM t), n FROM (SELECT count(a) AS n FROM t)": [("y", 2)],
@@ -63,12 +64,13 @@ def test_files_differ_only_in_columns_that_the_query_names(store, file_format):
     for query, answer in answers.items():
         assert rows(store, query) == in_order(answer), query
     assert rows(store, "SELECT max(t1.c) FROM t t1 NATURAL JOIN t t2") == [("y",)]
+    assert rows(store, "SELECT c, x FROM t AS q(x, a, c, d) WHERE x = 2") == [("y", 2)]
     assert scans(store, "SELECT sum(id) FROM t") == 1
     assert scans(store, "SELECT a FROM t") == 2
     store.execute("CREATE TEMPORARY VIEW w AS SELECT id FROM t")
     assert rows(store, "SELECT * FROM w") == [(1,), (2,)]
     assert [one.asDict() for one in store.read("t").where("c = 'y'").collect()] == [
-        {"id": 2, "a": "x", "c": "y", "late one": 7}
+        {"id": 2, "a": "x", "c": "y", late: 7}
     ]
     with pytest.raises(TableStoreError, match=r"`a`.*`c`|`c`.*`a`"):
         store.sql("SELECT nosuch FROM t").collect()
