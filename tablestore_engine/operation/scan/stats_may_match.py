@@ -18,7 +18,6 @@ from typing import Any
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.schema.table.predicate import (
-    MOST_DIGITS,
     And,
     Compare,
     In,
@@ -29,7 +28,7 @@ from tablestore_engine.schema.table.predicate import (
     digits_of,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.types import INTEGER_ROOTS, MOST_DIGITS, AtomicType, DataType
 
 MAX_KEY_COMBINATIONS = 1_000
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}

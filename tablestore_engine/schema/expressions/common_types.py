@@ -15,7 +15,14 @@ from typing import Final
 import pyarrow as pa
 
 from tablestore_engine.schema.expressions.expression import Value
-from tablestore_engine.schema.types.types import BINARY_ROOTS, INTEGER_ROOTS, TIMESTAMP_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.types import (
+    BINARY_ROOTS,
+    INTEGER_ROOTS,
+    MOST_DIGITS,
+    TIMESTAMP_ROOTS,
+    AtomicType,
+    DataType,
+)
 
 BOOLEAN: Final = AtomicType("BOOLEAN")
 STRING: Final = AtomicType("STRING")
@@ -23,7 +30,6 @@ INT: Final = AtomicType("INT")
 BIGINT: Final = AtomicType("BIGINT")
 DOUBLE: Final = AtomicType("DOUBLE")
 FLOATS: Final = ("FLOAT", "DOUBLE")
-MOST_DIGITS: Final = 38
 
 _DIGITS: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}  # of the decimal that Spark takes for it
 _EXACT_FLOATS: Final = 2**24  # up to which all integers are values of FLOAT

@@ -24,8 +24,6 @@ from typing import Final
 
 Constant = bool | int | Decimal | float | str | date | datetime
 
-MOST_DIGITS: Final = 38
-"""Of a decimal. Spark rounds numbers whose common type would have more before it compares them."""
 COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
 
 

@@ -29,6 +29,8 @@ MAX_TIME_PRECISION = 3
 """Fractional digits of a time of day: the format stores milliseconds."""
 
 STRING_ROOTS = ("CHAR", "VARCHAR", "STRING")
+MOST_DIGITS = 38
+"""Of a decimal. Spark rounds numbers whose common type would have more before it compares them."""
 BINARY_ROOTS = ("BINARY", "VARBINARY", "BYTES")
 INTEGER_ROOTS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 TIMESTAMP_ROOTS = ("TIMESTAMP", "TIMESTAMP_LTZ")
@@ -85,7 +87,7 @@ class AtomicType(DataType):
         self._check()
 
     def _check(self) -> None:
-        limits = {"DECIMAL": (1, 38), "TIMESTAMP": (0, 9), "TIMESTAMP_LTZ": (0, 9), "TIME": (0, 9)}
+        limits = {"DECIMAL": (1, MOST_DIGITS), "TIMESTAMP": (0, 9), "TIMESTAMP_LTZ": (0, 9), "TIME": (0, 9)}
         low, high = limits.get(self.root, (1, MAX_LENGTH))
         if self.precision is not None and not low <= self.precision <= high:
             raise UnsupportedTypeError(f"The precision of {self.root} must be {low} to {high}, not {self.precision}.")

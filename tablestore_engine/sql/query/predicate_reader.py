@@ -12,7 +12,6 @@ from typing import Final, Generic, TypeVar
 
 from tablestore_engine.schema.table.predicate import (
     COMPARISONS,
-    MOST_DIGITS,
     And,
     Compare,
     Constant,
@@ -25,6 +24,7 @@ from tablestore_engine.schema.table.predicate import (
     digits_of,
     disjunction,
 )
+from tablestore_engine.schema.types.types import MOST_DIGITS
 from tablestore_engine.sql.tokens.constants import constant_at
 from tablestore_engine.sql.tokens.lexer import QUOTED, WORD, Token, top_level
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from tablestore_engine.schema.expressions.expression import Call, ColumnValue, Expression, Literal
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.types.types import MOST_DIGITS, AtomicType
 from tablestore_engine.sql.query.predicate_reader import NOT_COLUMNS
 from tablestore_engine.sql.tokens.constants import constant_at, number_value
 from tablestore_engine.sql.tokens.lexer import NUMBER, QUOTED, STRING, WORD, Token, tokenize
@@ -23,7 +23,6 @@ _UNEQUAL: Final = ("<>", "!=")
 _SUMS: Final = ("+", "-", "||")
 _PRODUCTS: Final = ("*", "/", "%", "DIV")
 _SUFFIXES: Final = {"Y": ("TINYINT", 7), "S": ("SMALLINT", 15), "L": ("BIGINT", 63)}
-_MOST_DIGITS: Final = 38
 _NULL: Final = Literal(None, None)
 
 
@@ -242,7 +241,7 @@ def _number_type(value: int | Decimal | float, suffix: str) -> AtomicType | None
         if not isinstance(exponent, int) or exponent > 0:
             return None
         precision = max(len(digits), -exponent)
-        return AtomicType("DECIMAL", precision=precision, scale=-exponent) if precision <= _MOST_DIGITS else None
+        return AtomicType("DECIMAL", precision=precision, scale=-exponent) if precision <= MOST_DIGITS else None
     if suffix in _SUFFIXES:
         root, bits = _SUFFIXES[suffix]
         return AtomicType(root) if _fits(value, bits) else None
@@ -250,7 +249,7 @@ def _number_type(value: int | Decimal | float, suffix: str) -> AtomicType | None
         if _fits(value, bits):
             return AtomicType(root)
     digits_count = len(str(abs(value)))
-    return AtomicType("DECIMAL", precision=digits_count, scale=0) if digits_count <= _MOST_DIGITS else None
+    return AtomicType("DECIMAL", precision=digits_count, scale=0) if digits_count <= MOST_DIGITS else None
 
 
 def _fits(value: int, bits: int) -> bool:
