@@ -10,7 +10,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 
 _DIGITS: dict[type[T.DataType], int] = {T.ByteType: 3, T.ShortType: 5, T.IntegerType: 10, T.LongType: 19}
 
@@ -21,7 +21,7 @@ def is_number(field: DataField) -> bool:
 
 
 def may_be_out_of_range(given: T.DataType, wanted: T.DataType) -> bool:
-    """Whether a number of the type `given` may be none of the type `wanted`."""
+    """Whether a number of the type `given` may be none of the type `wanted`; False for other types."""
     if isinstance(wanted, (T.FloatType, T.DoubleType)) or not isinstance(wanted, T.NumericType):
         return False
     if isinstance(given, (T.FloatType, T.DoubleType)):
@@ -37,10 +37,11 @@ def may_be_out_of_range(given: T.DataType, wanted: T.DataType) -> bool:
     return more > 0 or (more == 0 and _scale(given) > _scale(wanted))
 
 
-def assigned_number_sql(value: str, field: DataField) -> str:
-    """SQL of a number as a column holds it; of an error where it does not."""
-    kind = sql_type(field.type)
-    complaint = f"Column '{field.name}' ({to_spark_type(field.type).simpleString()}) cannot hold the number "
+def assigned_number_sql(value: str, wanted: T.DataType, column: str) -> str:
+    """SQL of a number as a column or field of the type `wanted` holds it; of an error where it does not. `column` is
+    what the error calls it."""
+    kind = wanted.simpleString()
+    complaint = f"Column '{column}' ({kind}) cannot hold the number "
     failed = f"raise_error(concat({literal(complaint)}, CAST({value} AS STRING), '.'))"
     return f"coalesce(try_cast({value} AS {kind}), CASE WHEN {value} IS NOT NULL THEN CAST({failed} AS {kind}) END)"
 

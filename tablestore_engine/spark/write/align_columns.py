@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -20,19 +19,14 @@ from tablestore_engine.schema.table.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.expressions.assigned_number import (
-    assigned_number_sql,
-    is_number,
-    may_be_out_of_range,
-)
+from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, is_number
+from tablestore_engine.spark.expressions.assigned_value import Assignment
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
-from tablestore_engine.spark.expressions.convert_by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
 from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
@@ -80,17 +74,14 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    changes_numbers = cache(lambda: casts_change_numbers(frame.sparkSession))
+    assignment = Assignment(frame.sparkSession, by_name=named_fields)
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:
             value = given_value_sql(static[field.name], field, frame.sparkSession)
         elif at_source is not None:
             kind_given = frame.schema.fields[at_source].dataType
-            if may_be_out_of_range(kind_given, to_spark_type(field.type)) and changes_numbers():
-                value = assigned_number_sql(sources_sql[at_source], field)
-            else:
-                value = _fitted(sources_sql[at_source], kind_given, field, resolver if named_fields else None)
+            value = _fitted(sources_sql[at_source], kind_given, field, assignment)
         elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
@@ -113,7 +104,7 @@ def align(
 def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
     """SQL of a value of a PARTITION clause, of whatever type, as its column holds it."""
     if is_number(field) and casts_change_numbers(spark):
-        return assigned_number_sql(f"({value})", field)
+        return assigned_number_sql(f"({value})", to_spark_type(field.type), field.name)
     return f"CAST({value} AS {sql_type(field.type)})"
 
 
@@ -134,13 +125,12 @@ def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
     return frame, [quoted_name(name) for name in names]
 
 
-def _fitted(source: str, given: T.DataType, field: DataField, resolver: Resolver | None) -> str:
-    """SQL of a column of the query in the type of a column of the table. `resolver`: None where fields match by
-    position."""
+def _fitted(source: str, given: T.DataType, field: DataField, assignment: Assignment) -> str:
+    """SQL of a column of the query in the type of a column of the table."""
     target = to_spark_type(field.type)
     if given == target:
         return _cut(source, field)
-    value = source if resolver is None else by_name_sql(source, given, target, field.name, resolver)
+    value = assignment.sql(source, given, target, field.name)
     try:
         from_spark_type(given, field.name)
     except UnsupportedTypeError as error:

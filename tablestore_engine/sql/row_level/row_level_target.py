@@ -34,9 +34,8 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, remove_rows, write_changed_rows
-from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
+from tablestore_engine.spark.expressions.assigned_value import Assignment, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
-from tablestore_engine.spark.expressions.convert_by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
@@ -44,7 +43,7 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
+from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.table import Table
@@ -107,9 +106,9 @@ class RowLevelTarget:
         """
         values = {n: value for n, (_, value) in given_values.items()}
         kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
-        numbers = [n for n in values if isinstance(kinds[n], T.NumericType)]
+        numbers = [n for n in values if isinstance(kinds[n], (T.NumericType, T.ArrayType, T.MapType))]
         looked_at = [n for n in values if has_named_fields(kinds[n])]
-        looked_at += numbers if numbers and self._changes_numbers else []
+        looked_at += [n for n in numbers if n not in looked_at] if numbers and self._assignment.checks_numbers else []
         if looked_at:
             items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in looked_at)
             given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
@@ -122,14 +121,11 @@ class RowLevelTarget:
     def converted(self, value: str, given: T.DataType, field: DataField, name: str) -> str:
         """SQL of a value of the type `given` as a column or field holds it: with the fields of structs in its order,
         and no number that it cannot hold. `name` is what an error calls it."""
-        wanted = to_spark_type(field.type)
-        if may_be_out_of_range(given, wanted) and self._changes_numbers:
-            return assigned_number_sql(value, field)
-        return by_name_sql(value, given, wanted, name, self.resolver)
+        return self._assignment.sql(value, given, to_spark_type(field.type), name)
 
     @cached_property
-    def _changes_numbers(self) -> bool:
-        return casts_change_numbers(self.frames.spark)
+    def _assignment(self) -> Assignment:
+        return Assignment(self.frames.spark, by_name=True)
 
     @property
     def resolver(self) -> Resolver:

@@ -55,6 +55,55 @@ def test_partitions_that_there_cannot_be(store, value):
     assert rows(store) == [(2, None), (3, 1)]
 
 
+NESTED = {
+    "INSERT INTO t VALUES (2, named_struct('x', 300, 'y', 1), NULL, NULL)": "'s.a' (tinyint) cannot hold the number",
+    "INSERT INTO t (s, id) VALUES (named_struct('b', 1, 'a', 300), 2)": "'s.a' (tinyint) cannot hold the number 300",
+    "INSERT INTO t (id, l) VALUES (2, array(named_struct('n', array(1, 70000))))": "'l.n' (smallint) cannot hold",
+    "INSERT INTO t (id, m) VALUES (2, map('k', 1e9))": "'m' (decimal(4,1)) cannot hold the number 1.0E9",
+    "INSERT INTO t (id, m) SELECT 2, map('k', cast(1000.0 AS DECIMAL(7, 2)))": "'m' (decimal(4,1)) cannot hold",
+    "UPDATE t SET l = array(named_struct('n', array(70000)))": "'l.n' (smallint) cannot hold the number 70000",
+    "UPDATE t SET m = map('k', 1000)": "'m' (decimal(4,1)) cannot hold the number 1000",
+    """MERGE INTO t USING (SELECT 1 AS id, named_struct('b', 1, 'a', -129) AS v) q ON t.id = q.id
+    WHEN MATCHED THEN UPDATE SET s = q.v""": "'s.a' (tinyint) cannot hold the number -129",
+    """MERGE INTO t USING (SELECT 3 AS id, NULL AS s, NULL AS l, map('k', 1000) AS m) q ON t.id = q.id
+    WHEN NOT MATCHED THEN INSERT *""": "'m' (decimal(4,1)) cannot hold",
+}
+
+
+@pytest.fixture
+def nested(store):
+    store.execute("SET spark.sql.ansi.enabled = false")
+    store.execute(
+        "CREATE TABLE t (id INT, s STRUCT<a: TINYINT, b: INT>, l ARRAY<STRUCT<n: ARRAY<SMALLINT>>>, "
+        "m MAP<STRING, DECIMAL(4, 1)>, PRIMARY KEY (id) NOT ENFORCED)"
+    )
+    store.execute("INSERT INTO t VALUES (1, named_struct('a', 1, 'b', 2), NULL, NULL)")
+    return store
+
+
+@pytest.mark.parametrize("statement", NESTED)
+def test_numbers_that_a_nested_field_cannot_hold(nested, statement):
+    with pytest.raises(TableStoreError) as failed:
+        nested.execute(statement)
+    assert NESTED[statement] in str(failed.value)
+    assert rows(nested, "SELECT id, s.a, l IS NULL, m IS NULL FROM t") == [(1, 1, True, True)]
+
+
+def test_numbers_that_a_nested_field_can_hold(nested):
+    nested.execute(
+        "INSERT INTO t VALUES (2, struct(-128, 7), array(named_struct('n', array(32767, NULL)), NULL), "
+        "map('k', 999.94D, 'l', NULL)), (3, NULL, NULL, NULL)"
+    )
+    found = rows(nested, "SELECT id, s.a, s.b, l[0].n, size(l), CAST(m['k'] AS STRING), size(m) FROM t WHERE id > 1")
+    assert found == [(2, -128, 7, [32767, None], 2, "999.9", 2), (3, None, None, None, None, None, None)]
+
+
+def test_fields_of_one_name_go_by_position(nested):
+    nested.execute("INSERT INTO t (id) SELECT 2")
+    nested.execute("INSERT INTO t SELECT 3, named_struct('x', 4, 'X', 5), NULL, NULL")
+    assert rows(nested, "SELECT s.a, s.b FROM t WHERE id = 3") == [(4, 5)]
+
+
 def test_numbers_that_it_can_hold(table):
     table.execute("INSERT INTO t (id, n, e) VALUES (2, 2147483647L, 99999.994), (3, NULL, NULL), (4, 7.9D, 8)")
     table.execute("UPDATE t SET n = n - 1L, s.a = 127 WHERE id = 2")

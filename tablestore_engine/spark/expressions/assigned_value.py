@@ -1,0 +1,121 @@
+"""A value that a statement assigns to a column: at any depth, the fields of its structs are those of the same name or
+position, and a number that the column cannot hold is an error.
+
+Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`, keep their positions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T
+
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.types.names import Names, Resolver
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
+from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
+
+
+class Assignment:
+    """How a statement assigns values: fields of structs match by name, or by position as in a cast."""
+
+    def __init__(self, spark: SparkSession, *, by_name: bool) -> None:
+        self._spark = spark
+        self._resolver = session_resolver(spark) if by_name else None
+
+    @cached_property
+    def checks_numbers(self) -> bool:
+        """Whether numbers that are out of range are errors that a cast does not raise. The session is asked once."""
+        return casts_change_numbers(self._spark)
+
+    def sql(self, value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
+        """SQL of a value of the type `given`; a cast to `wanted` gives what is stored.
+
+        `column` is what an error calls it. Raises SchemaError for fields of other names, ColumnNotFound for names that
+        the session does not take in this spelling.
+        """
+        if self._resolver is not None:
+            _check_spelled(given, wanted, column, self._resolver)
+        return self._assigned(value, given, wanted, column, 0) or value
+
+    def _assigned(self, value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:
+        """The SQL, or None where a cast is enough."""
+        if isinstance(given, T.StructType) and isinstance(wanted, T.StructType):
+            return self._struct(value, given, wanted, column, depth)
+        one = f"one{depth}"
+        if isinstance(given, T.ArrayType) and isinstance(wanted, T.ArrayType):
+            inner = self._assigned(one, given.elementType, wanted.elementType, column, depth + 1)
+            return None if inner is None else f"transform({value}, {one} -> {inner})"
+        if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
+            return self._map(value, given, wanted, column, depth)
+        if may_be_out_of_range(given, wanted) and self.checks_numbers:
+            return assigned_number_sql(value, wanted, column)
+        return None
+
+    def _map(self, value: str, given: T.MapType, wanted: T.MapType, column: str, depth: int) -> str | None:
+        key, one = f"key{depth}", f"one{depth}"
+        keys = self._assigned(key, given.keyType, wanted.keyType, column, depth + 1)
+        values = self._assigned(one, given.valueType, wanted.valueType, column, depth + 1)
+        fitted = None if keys is None else f"transform_keys({value}, ({key}, {one}) -> {keys})"
+        if values is None:
+            return fitted
+        return f"transform_values({fitted or value}, ({key}, {one}) -> {values})"
+
+    def _struct(self, value: str, given: T.StructType, wanted: T.StructType, column: str, depth: int) -> str | None:
+        own_fields = given.fields if self._resolver is None else _of_names(given, wanted, column)
+        if self._resolver is None and (len(own_fields) != len(wanted.fields) or _has_repeated(own_fields)):
+            return None  # Spark's cast says what is wrong, and knows fields of one name apart
+        parts, changes = [], own_fields != given.fields
+        for own, field in zip(own_fields, wanted.fields, strict=True):
+            path = f"{value}.{quoted_name(own.name)}"
+            inner = self._assigned(path, own.dataType, field.dataType, f"{column}.{field.name}", depth)
+            changes = changes or inner is not None
+            parts.append(f"{inner or path} AS {quoted_name(field.name)}")
+        return f"if({value} IS NULL, NULL, struct({', '.join(parts)}))" if changes else None
+
+
+def has_named_fields(kind: T.DataType) -> bool:
+    """Whether a struct is anywhere in a type."""
+    if isinstance(kind, T.ArrayType):
+        return has_named_fields(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return has_named_fields(kind.keyType) or has_named_fields(kind.valueType)
+    return isinstance(kind, T.StructType)
+
+
+def _check_spelled(given: T.DataType, wanted: T.DataType, column: str, resolver: Resolver) -> None:
+    """Check the spelling of the fields of the structs in a type, at any depth."""
+    if isinstance(given, T.ArrayType) and isinstance(wanted, T.ArrayType):
+        _check_spelled(given.elementType, wanted.elementType, column, resolver)
+    elif isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
+        _check_spelled(given.keyType, wanted.keyType, column, resolver)
+        _check_spelled(given.valueType, wanted.valueType, column, resolver)
+    elif isinstance(given, T.StructType) and isinstance(wanted, T.StructType):
+        names = Names(one.name for one in wanted.fields)
+        for one in given.fields:
+            at = names.position(one.name)
+            if at is not None:
+                found = wanted.fields[at]
+                resolver.check_spelling(f"{column}.{one.name}", f"{column}.{found.name}")
+                _check_spelled(one.dataType, found.dataType, f"{column}.{found.name}", resolver)
+
+
+def _has_repeated(fields: list[T.StructField]) -> bool:
+    return len({one.name.lower() for one in fields}) < len(fields)
+
+
+def _of_names(given: T.StructType, wanted: T.StructType, column: str) -> list[T.StructField]:
+    """The fields of a given struct in the order of the wanted one's names."""
+    key = Names(f.name for f in wanted.fields).key
+    names, target = [key(f.name) for f in given.fields], [key(f.name) for f in wanted.fields]
+    if names == [f"col{i + 1}" for i in range(len(target))]:
+        return given.fields
+    if sorted(names) != sorted(target):
+        raise SchemaError(
+            f"Column '{column}' is given the fields {', '.join(f.name for f in given.fields)}, "
+            f"but has {', '.join(f.name for f in wanted.fields)}.",
+            hint="Give the fields of the value the names that the table's have.",
+        )
+    return [given.fields[names.index(name)] for name in target]
