@@ -70,12 +70,13 @@ class StoreSession:
         return replace(table, resolver=Resolver(lambda: self._spark is not None and self._resolver.distinguishes))
 
     def is_temporary(self, name: str) -> bool:
-        """Whether a name without schema is a temporary view of the session. Starts no session."""
+        """Whether a name without schema is a temporary view of the session, or a table of Spark's own catalog that no
+        managed table hides. Starts no session."""
         if self._spark is None:
             return False
-        from tablestore_engine.spark.queries.temp_views import is_temporary
+        from tablestore_engine.spark.queries.temp_views import is_session_relation
 
-        return is_temporary(self._spark, name)
+        return is_session_relation(self._spark, name, lambda: self.catalog.object_kind(self.database, name))
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -64,6 +64,12 @@ def is_temporary(spark: SparkSession, name: str) -> bool:
     """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
     with translated():
         return bool(spark.catalog.tableExists(quoted_name(name)))
+
+
+def is_session_relation(spark: SparkSession, name: str, is_managed: Callable[[], object]) -> bool:
+    """Whether Spark reads a bare name by itself: a temporary view, or a table of its own catalog where no managed table
+    or view has this name. `is_managed` says whether one has it."""
+    return is_temporary(spark, name) and (not is_managed() or ends_with_session(spark, name))
 
 
 def ends_with_session(spark: SparkSession, name: str) -> bool:

@@ -22,7 +22,7 @@ from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import session_function
-from tablestore_engine.spark.queries.temp_views import TempViews, is_temporary
+from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.session.session_settings import check_distinct
@@ -217,8 +217,7 @@ class Frames:
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
         name, suffix = _split_suffix(reference.name)
         bare = reference.database is None and not suffix and not reference.changes
-        # The meaning of a view does not depend on temporary views of the session.
-        if bare and not self._nesting and is_temporary(self.spark, name):
+        if bare and self._is_session_relation(database, name):
             self._unknown = True
             self.temporaries.append(name)
             return None
@@ -246,6 +245,11 @@ class Frames:
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None
+
+    def _is_session_relation(self, database: str, name: str) -> bool:
+        """Whether Spark reads a bare name by itself. What a managed view reads does not depend on the session."""
+        kind = self._catalog.object_kind
+        return not self._nesting and is_session_relation(self.spark, name, lambda: kind(database, name))
 
     def _leave(self, reference: TableReference, database: str, name: str) -> None:
         """Pass a name to Spark, which may know it."""
@@ -278,7 +282,7 @@ class Frames:
             view = self.register(f"{table.name}$changes", self._changes(table, reference, suffix))
         elif suffix:
             travel = reference.time_travel
-            snapshot = self.pin(table) if travel is None else self._travel(table, travel)
+            snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
             rows = system_table(
                 self.spark, table, suffix, snapshot, travels=travel is not None, options=dict(reference.options)
             )
@@ -302,15 +306,14 @@ class Frames:
             read = TableRead(table, self.pin(table), table.schema, reference)
             few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._as_it_is)
             return few or self._frame_of(read, fresh=fresh)
-        snapshot = self._travel(table, reference.time_travel)
+        snapshot = snapshot_of(table, reference.time_travel, self._evaluated)
         return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
 
     def _as_it_is(self, reference: TableReference) -> tuple[Table, Snapshot | None] | None:
         """The managed table that a reference reads, at its snapshot; None for anything else."""
         database, name = reference.database or "", reference.name
-        if not reference.is_plain or self._catalog.object_kind(database, name) != "table":
-            return None
-        if not self._nesting and is_temporary(self.spark, name):
+        managed = reference.is_plain and self._catalog.object_kind(database, name) == "table"
+        if not managed or self._is_session_relation(database, name):
             return None
         table = self._table(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
@@ -383,9 +386,6 @@ class Frames:
         self._read_views.add((database, name.lower()))
         self._views[key] = self.register(full, with_view_columns(view, full, frame))
         return self._views[key]
-
-    def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
-        return snapshot_of(table, travel, self._evaluated)
 
 
 def _position(bound: BoundQuery, offset: int) -> str:

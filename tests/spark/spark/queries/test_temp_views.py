@@ -95,3 +95,20 @@ def test_a_view_is_not_made_of_temporary_views(days):
     assert ids_of(days, "SELECT * FROM kept") == [1, 2, 3]
     with pytest.raises(TableAlreadyExists):
         days.execute("CREATE VIEW kept AS SELECT 1 AS a")
+
+
+def test_a_managed_table_comes_before_one_of_sparks_own_catalog(days):
+    days.spark.sql("CREATE TABLE spark_catalog.default.t USING parquet AS SELECT 9 AS id")
+    days.spark.sql("CREATE TABLE spark_catalog.default.other USING parquet AS SELECT 8 AS id")
+    try:
+        days.execute("UPDATE t SET id = 4 WHERE id = 3")
+        assert ids_of(days, "SELECT id FROM t") == [1, 2, 4]
+        assert ids_of(days, "SELECT a.id FROM t AS a JOIN t AS b ON a.id = b.id") == [1, 2, 4]
+        assert [row[0] for row in days.sql("SHOW COLUMNS IN t").collect()] == ["id", "day"]
+        assert ids_of(days, "SELECT id FROM other") == [8]
+        days.spark.range(7, 8).createOrReplaceTempView("t")
+        assert ids_of(days, "SELECT id FROM t") == [7], "a temporary view comes before both"
+    finally:
+        days.spark.catalog.dropTempView("t")
+        days.spark.sql("DROP TABLE IF EXISTS spark_catalog.default.t")
+        days.spark.sql("DROP TABLE IF EXISTS spark_catalog.default.other")
