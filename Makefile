@@ -94,13 +94,13 @@ test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	  tests/unit tests/functional $(PYTEST)
 
 # Each starts Java, Spark or dbt anew several times, on both cores; the default suite has one session per process.
-PROCESSES := tests/fault/test_kill_spark.py tests/functional/test_interrupt.py \
-  tests/functional/adapter/test_dbt_init.py tests/spark/spark/session/test_session.py
+PROCESSES := tests/fault/test_kill_spark.py tests/functional/test_interrupt.py tests/functional/test_dbt_terminal.py \
+  tests/functional/test_how_to.py tests/functional/adapter/test_dbt_init.py tests/spark/spark/session/test_session.py
 
 .PHONY: processes
 processes: $(VENV)/.dev  ## Start, kill and interrupt Spark and dbt as whole processes, in some three minutes
 	@sh scripts/check_java.sh
-	$(PY) -m pytest $(PROCESSES) $(PYTEST)
+	$(PY) -m pytest -m slow $(PROCESSES) $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from support.dbt_process import run_dbt_process
 
+pytestmark = pytest.mark.slow
+
 PROJECT = {"name": "tiny", "version": "1.0", "profile": "tiny", "model-paths": ["models"]}
 PROFILE = {
     "type": "tablestore",

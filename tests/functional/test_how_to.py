@@ -145,7 +145,15 @@ def _shown(value):
     return "null" if value is None else str(value)
 
 
-@pytest.mark.parametrize("page", sorted(os.listdir(GUIDES)))
+def _pages():
+    """All pages; `make processes` plays those with commands of `tablestore`, each of which starts Spark anew."""
+    for page in sorted(os.listdir(GUIDES)):
+        console = (step.text for step in steps(os.path.join(GUIDES, page)) if step.kind == "console")
+        starts = any(line.startswith("tablestore ") for text in console for line in text.splitlines())
+        yield pytest.param(page, marks=[pytest.mark.slow] if starts else [])
+
+
+@pytest.mark.parametrize("page", [*_pages()])
 def test_guide(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
@@ -153,6 +161,7 @@ def test_guide(page, tmp_path, monkeypatch):
         reader.take(step)
 
 
+@pytest.mark.slow
 def test_readme(tmp_path, monkeypatch):
     """Its project, and its Python in another folder."""
     shown = steps(os.path.join(ROOT, "README.md"))
