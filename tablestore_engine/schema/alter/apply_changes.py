@@ -133,7 +133,7 @@ def _check(
         engine = merge_engine_of(fields, primary_keys, parsed, partition_keys)
         if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
             raise OptionError(
-                "The new column has a function that cannot take values back, but the table may hold retractions.",
+                "After this change a column could not take values back, but the table may hold retractions.",
                 hint="Make a new table with it and copy the rows.",
             )
 
