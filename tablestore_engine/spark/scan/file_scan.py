@@ -35,6 +35,12 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, items_of, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
+from tablestore_engine.spark.scan.stored_integers import (
+    MOST_FOOTERS,
+    is_double_of_decimal,
+    of_integers,
+    stores_integers,
+)
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.table import Table
 
@@ -59,12 +65,13 @@ NONE_LEFT_OUT: Mapping[str, Positions] = MappingProxyType({})
 @dataclass(frozen=True, order=True)
 class _Group:
     """The properties that the files of one scan share: their schema, their format, whether rows of theirs are deleted,
-    and whether they are ORC files that may hold old dates."""
+    whether they are ORC files that may hold old dates, and whether decimals of theirs are read as integers."""
 
     schema_id: int
     format: str
     deletes: bool
     old_dates: bool
+    integers: bool
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,7 @@ class FileScans:
         self._sources = {(schema.id, widens): self._sources_of(schema, widens=widens) for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
         self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
+        self._doubles: dict[int, tuple[DataField, ...]] = {}  # decimals of Parquet files that are doubles today
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
@@ -145,8 +153,8 @@ class FileScans:
             UnsupportedTypeError: files hold a column in a type from which no cast leads to that of today.
         """
         groups: dict[_Group, list[BucketFile]] = {}
-        for bucket, file in files:
-            groups.setdefault(self._group(bucket, file), []).append((bucket, file))
+        for bucket, file, integers in self._with_integers(files):
+            groups.setdefault(self._group(bucket, file, integers=integers), []).append((bucket, file))
         groups = _with_few_whole_files(groups)
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
@@ -165,7 +173,7 @@ class FileScans:
         for kind, several in alike.items():
             many = len({one.schema_id for one in groups if one.format == kind.format}) > _MANY_SCHEMAS
             if not many or any(self.schema_of(one.schema_id).names.alike for one in several):
-                found += [(one, self._read(one.schema_id, one.format)) for one in several]
+                found += [(one, self._read(one)) for one in several]
                 continue
             by_schema = {one.schema_id: one for one in several}
             for combined in combined_scans(self._files_read(groups[one], one) for one in several):
@@ -177,24 +185,50 @@ class FileScans:
     def _files_read(self, files: list[BucketFile], group: _Group) -> FilesRead:
         schemas = (self.schema_of(one) for one in {file.schema_id for _, file in files})
         names = frozenset(name.lower() for schema in schemas for name in schema.field_names)
-        return FilesRead(group.schema_id, names, self._sources[group.schema_id, group.format == "parquet"])
+        return FilesRead(group.schema_id, names, self._read(group).sources)
 
-    def _group(self, bucket: BucketScan, file: DataFileMeta) -> _Group:
+    def _group(self, bucket: BucketScan, file: DataFileMeta, *, integers: bool) -> _Group:
         alike = self._alike(file.schema_id, file.format)
         deletes = file.file_name in bucket.deletions or file.file_name in self._left_out
-        return _Group(alike, file.format, deletes, self._has_old_dates(file, alike))
+        return _Group(alike, file.format, deletes, self._has_old_dates(file, alike), integers)
+
+    def _with_integers(self, files: Sequence[BucketFile]) -> Iterator[tuple[BucketScan, DataFileMeta, bool]]:
+        """Files, and whether those columns that are doubles of decimals are integers in them."""
+        left = MOST_FOOTERS
+        for bucket, file in files:
+            decimals = self._decimals(file) if left else ()
+            left -= bool(decimals)
+            yield bucket, file, bool(decimals) and self._stores_integers(bucket, file, decimals)
+
+    def _stores_integers(self, bucket: BucketScan, file: DataFileMeta, decimals: tuple[DataField, ...]) -> bool:
+        path = bucket.path_of(self._table.paths, file)
+        return stores_integers(self._table.io, path, file.file_size, decimals)
+
+    def _decimals(self, file: DataFileMeta) -> tuple[DataField, ...]:
+        """The columns that are read of a file and are doubles of decimals."""
+        if file.format != "parquet" or file.schema_id == self.schema.id:
+            return ()
+        alike = self._alike(file.schema_id, file.format)
+        if alike not in self._doubles:
+            pairs = zip(self._sources[alike, True], self.schema.fields, strict=True)
+            self._doubles[alike] = tuple(
+                one.stored for one, field in pairs if one.stored is not None and is_double_of_decimal(one, field)
+            )
+        return self._doubles[alike]
 
     def _has_old_dates(self, file: DataFileMeta, alike: int) -> bool:
         if file.format != "orc":
             return False
         if alike not in self._dated:
-            self._dated[alike] = with_dates(self._read(alike, "orc").stored)
+            self._dated[alike] = with_dates(_read(self._sources[alike, False]).stored)
         return may_have_old_dates(file, self._dated[alike], self.schema_of)
 
-    def _read(self, schema_id: int, file_format: str) -> _Read:
-        """The columns that are read of files of one schema."""
-        sources = self._sources[schema_id, file_format == "parquet"]
-        return _Read(sources, tuple(one.stored for one in sources if one.stored is not None))
+    def _read(self, group: _Group) -> _Read:
+        """The columns that are read of the files of a group."""
+        sources = self._sources[group.schema_id, group.format == "parquet"]
+        if group.integers:
+            sources = tuple(of_integers(*pair) for pair in zip(sources, self.schema.fields, strict=True))
+        return _read(sources)
 
     def _checked(self, bucket: BucketScan, file: DataFileMeta) -> _Found:
         """A file that is there and has bytes: Spark finds no rows in an empty file, nor in a folder."""
@@ -303,6 +337,10 @@ class FileScans:
             deleted = NO_POSITIONS if one is None else next(positions)
             left_out = self._left_out.get(file.file_name)
             yield deleted if left_out is None else np.union1d(deleted, left_out)
+
+
+def _read(sources: tuple[Source, ...]) -> _Read:
+    return _Read(sources, tuple(one.stored for one in sources if one.stored is not None))
 
 
 def _with_few_whole_files(groups: dict[_Group, list[BucketFile]]) -> dict[_Group, list[BucketFile]]:

@@ -14,7 +14,7 @@ STATEMENTS = {
     "INSERT INTO t BY NAME SELECT 2 AS id, 99999.995 AS e": "'e' (decimal(7,2)) cannot hold the number 99999.995",
     "INSERT INTO t (id, e) VALUES (2, 1e10)": "cannot hold the number 1.0E10",
     "UPDATE t SET n = n + 3000000000": "cannot hold the number 3000000001",
-    "UPDATE t SET s.a = 300": "'a' (tinyint) cannot hold the number 300",
+    "UPDATE t SET s.a = 300": "'s.a' (tinyint) cannot hold the number 300",
     """MERGE INTO t USING (SELECT 1 AS id, 3000000000 AS n) q ON t.id = q.id
     WHEN MATCHED THEN UPDATE SET n = q.n""": "'n' (int) cannot hold",
     """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n, 1 AS e, NULL AS s) q ON t.id = q.id
@@ -95,7 +95,7 @@ def test_numbers_that_a_nested_field_can_hold(nested):
         "map('k', 999.94D, 'l', NULL)), (3, NULL, NULL, NULL)"
     )
     found = rows(nested, "SELECT id, s.a, s.b, l[0].n, size(l), CAST(m['k'] AS STRING), size(m) FROM t WHERE id > 1")
-    assert found == [(2, -128, 7, [32767, None], 2, "999.9", 2), (3, None, None, None, None, None, None)]
+    assert found == [(2, -128, 7, [32767, None], 2, "999.9", 2), (3, None, None, None, -1, None, -1)]
 
 
 def test_fields_of_one_name_go_by_position(nested):
