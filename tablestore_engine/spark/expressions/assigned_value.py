@@ -21,9 +21,9 @@ from tablestore_engine.spark.session.session_settings import casts_change_number
 class Assignment:
     """How a statement assigns values: fields of structs match by name, or by position as in a cast."""
 
-    def __init__(self, spark: SparkSession, *, by_name: bool) -> None:
+    def __init__(self, spark: SparkSession, *, named_fields: bool) -> None:
         self._spark = spark
-        self._resolver = session_resolver(spark) if by_name else None
+        self._resolver = session_resolver(spark) if named_fields else None
 
     @cached_property
     def checks_numbers(self) -> bool:

@@ -74,7 +74,7 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    assignment = Assignment(frame.sparkSession, by_name=named_fields)
+    assignment = Assignment(frame.sparkSession, named_fields=named_fields)
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:

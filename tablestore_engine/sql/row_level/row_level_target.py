@@ -125,7 +125,7 @@ class RowLevelTarget:
 
     @cached_property
     def _assignment(self) -> Assignment:
-        return Assignment(self.frames.spark, by_name=True)
+        return Assignment(self.frames.spark, named_fields=True)
 
     @property
     def resolver(self) -> Resolver:
