@@ -18,7 +18,7 @@ from tablestore_engine.spark.expressions.assigned_number import assigned_number_
 from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 
 
-class Assignment:
+class StoreAssignment:
     """How a statement assigns values: fields of structs match by name, or by position as in a cast."""
 
     def __init__(self, spark: SparkSession, *, named_fields: bool) -> None:

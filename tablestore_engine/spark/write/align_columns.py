@@ -24,7 +24,7 @@ from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, is_number
-from tablestore_engine.spark.expressions.assigned_value import Assignment
+from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.default_value import default_sql
@@ -74,7 +74,7 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    assignment = Assignment(frame.sparkSession, named_fields=named_fields)
+    assignment = StoreAssignment(frame.sparkSession, named_fields=named_fields)
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:
@@ -125,7 +125,7 @@ def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
     return frame, [quoted_name(name) for name in names]
 
 
-def _fitted(source: str, given: T.DataType, field: DataField, assignment: Assignment) -> str:
+def _fitted(source: str, given: T.DataType, field: DataField, assignment: StoreAssignment) -> str:
     """SQL of a column of the query in the type of a column of the table."""
     target = to_spark_type(field.type)
     if given == target:

@@ -34,7 +34,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, remove_rows, write_changed_rows
-from tablestore_engine.spark.expressions.assigned_value import Assignment, has_named_fields
+from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
@@ -124,8 +124,8 @@ class RowLevelTarget:
         return self._assignment.sql(value, given, to_spark_type(field.type), name)
 
     @cached_property
-    def _assignment(self) -> Assignment:
-        return Assignment(self.frames.spark, named_fields=True)
+    def _assignment(self) -> StoreAssignment:
+        return StoreAssignment(self.frames.spark, named_fields=True)
 
     @property
     def resolver(self) -> Resolver:
