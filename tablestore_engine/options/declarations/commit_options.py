@@ -107,6 +107,7 @@ class CommitOptions:
         False,
         "When files of expired snapshots, deleted tags and expired partitions are removed, also remove the folders of "
         "buckets and partitions that are empty then.",
+        fallback_keys=("snapshot.expire.clean-empty-directories",),
     )
     consumer_expiration_time_millis = Option(
         "consumer.expiration-time",
