@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.files import levels
-from support.tables import by_key, compact, compact_newest, make_table, reload, rows, write
+from support.tables import compact, compact_newest, make_table, reload, rows, values, write
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
@@ -37,10 +37,6 @@ def table(request, tmp_path):
             lift(made, level)
     assert levels(made) == [3, 4, 5]
     return made
-
-
-def values(table, **kwargs):
-    return {key: row["v"] for key, row in by_key(table, **kwargs).items()}
 
 
 def test_older_records_count_once(table):
