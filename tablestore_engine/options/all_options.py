@@ -47,8 +47,8 @@ _PATTERNS = tuple(
     if option.is_pattern
     for key in option.keys
 )
-# What is before and after the '*' of patterns such as `fields.*.distinct`, whose last part is a name of ours, and
-# `log.kafka.*`. Those of one word, such as `text.*`, are no measure: `test.x` may be the user's own.
+# Patterns such as `fields.*.distinct`, whose last part is a name of ours, and `log.kafka.*`: the text before and after
+# the '*'. Patterns of one word, such as `text.*`, are left out: `test.x` may be the user's own.
 _MIDDLES = tuple(
     tuple(key.split("*"))
     for option in OPTIONS
@@ -129,7 +129,7 @@ def _similarity(given: str, known: str) -> float:
     if abs(len(given) - len(known)) > len(known) // 2:
         return 0
     ours, theirs = given.split("."), known.split(".")
-    swapped = sorted(ours[0]) == sorted(theirs[0])  # in a short word, letters that changed places are much of it
+    swapped = sorted(ours[0]) == sorted(theirs[0])  # two swapped letters are much of a short word
     if (not swapped and _ratio(ours[0], theirs[0]) < _SIMILAR_FIRST) or _ratio(ours[-1], theirs[-1]) < _SIMILAR_LAST:
         return 0
     return _ratio(given, known)

@@ -85,7 +85,7 @@ class TestOptionsOfOtherNodes:
         config = "{unique_key: id, strategy: check, check_cols: [v]}"
         return {"snap.yml": f"snapshots: [{{name: snap, relation: ref('seed'), config: {config}}}]"}
 
-    def test_options_change_and_are_told(self, project):
+    def test_options_change_and_the_console_says_so(self, project):
         def build(said, **options):
             config = {"test": {"+table_options": options}} if options else {}
             update_config_file(dict.fromkeys(("models", "seeds", "snapshots"), config), "dbt_project.yml")

@@ -74,7 +74,7 @@ def test_storage_error_of_an_os_error():
     assert "write there" in str(denied)
 
 
-def test_a_folder_in_the_place_of_a_file(tmp_path):
+def test_a_folder_with_the_name_of_a_file(tmp_path):
     path = tmp_path / "shop.db" / "orders" / "bucket-0" / "data-1.parquet"
     path.mkdir(parents=True)
     with pytest.raises(OSError, match="directory") as raised:

@@ -156,7 +156,7 @@ class TimelineStore:
         return None
 
     def _record(self, instant: str, note: str, attempt: int, parse: Callable[[bytes], T]) -> T | None:
-        """What a note says; None when it was pruned meanwhile. Raises CorruptMetadataError."""
+        """The content of a note; None when it was pruned meanwhile. Raises CorruptMetadataError."""
         data = self._read(instant, note, attempt)
         if data is None:
             return None
