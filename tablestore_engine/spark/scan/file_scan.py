@@ -107,6 +107,11 @@ class FileScans:
         self._known = dict.fromkeys(self._sources, schema.id)
         self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
 
+    @property
+    def table_name(self) -> str:
+        """The name of the table, for messages."""
+        return self._table.name
+
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
         columns = [f"{null_sql(f.type)} as {quoted_name(f.name)}" for f in self.schema.fields]
