@@ -166,7 +166,7 @@ class Building:
 
 
 def growth(history: Sequence[Played]) -> str:
-    """What the chart shows: the table's growth beside that of the builds, without the first one, which starts Spark."""
+    """The growth of the table and of the builds. The first build is left out, because it also starts Spark."""
     later = history[1:] or history
     largest = max(later, key=lambda one: one.size)
     return (
