@@ -304,13 +304,16 @@ class StorageError(TableStoreError):
     def of(cls, path: str, error: OSError) -> StorageError:
         """The storage error for an ``OSError`` at ``path``, with a hint where the cause is a common one."""
         hint = None
+        number = error.errno
+        if number is None and os.path.isdir(path):
+            number = errno.EISDIR  # which Arrow says in words only
         if isinstance(error, PermissionError):
             hint = "Check that the user of this process may read and write there."
-        elif error.errno in _LOST and (_OF_TABLE.match(path) or any(part in path for part, _ in _OF_WAREHOUSE)):
+        elif number in _LOST and (_OF_TABLE.match(path) or any(part in path for part, _ in _OF_WAREHOUSE)):
             hint = _hint_for_damage(path)
         # Arrow repeats the path in front of the system's words.
-        known = error.errno is not None and error.errno in errno.errorcode
-        reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
+        known = number is not None and number in errno.errorcode
+        reason = os.strerror(number) if known and number else error.strerror or str(error)
         made = cls(path, reason or type(error).__name__, hint=hint)
         made.missing = isinstance(error, FileNotFoundError)
         return made

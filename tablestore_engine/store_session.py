@@ -16,7 +16,7 @@ from tablestore_engine.sql.statements.script import ResetSession, ResetSessionOp
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
-from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.statements.view import GLOBAL_TEMPORARY, DropView
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.tokens.double_quotes import with_backquotes
 from tablestore_engine.table import Table
@@ -137,7 +137,10 @@ class StoreSession:
         if not isinstance(statement, (DropView, Describe, ShowColumns, CacheTable, UncacheTable, ForeignStatement)):
             return False
         named = statement.view if isinstance(statement, DropView) else statement.table
-        return named.database is None and self.is_temporary(named.name)
+        if named.database is None:
+            return self.is_temporary(named.name)
+        is_global = named.database.lower() == GLOBAL_TEMPORARY and not self.catalog.database_exists(named.database)
+        return is_global and self._spark is not None
 
     def _with_backquotes(self, text: str) -> str:
         """The text as it would be without the session's setting that double quotes are around names."""

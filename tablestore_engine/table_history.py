@@ -14,7 +14,6 @@ from tablestore_engine.operation.expiration.dead_tags import load_living
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.tags.tags import create_tag, delete_tag
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.metadata_files.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 
@@ -57,7 +56,7 @@ class TableHistory:
     def version(self, version: str | int) -> Snapshot:
         """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
         text = str(version).strip()
-        return self.snapshot(int(text)) if is_number(text) else load_living(self.state, text)
+        return self.snapshot(int(text)) if self.state.tags.names_snapshot(text) else load_living(self.state, text)
 
     def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
         """Time of the newest snapshot that is not a compaction; None before the first."""

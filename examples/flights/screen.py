@@ -94,7 +94,7 @@ class Screen:
     def chart(self, history: Sequence[Played]) -> None:
         """Size of the table and time of the build, side by side, one row per delivery."""
         self.console.print()
-        table = Table(title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False)
+        table = Table(title=growth(history), title_justify="left", box=None, pad_edge=False)
         width = max(8, min(BAR_WIDTH, (self.console.width - OTHER_COLUMNS) // 2))
         table.add_column("delivery")
         table.add_column("flights", justify="right")
@@ -163,6 +163,16 @@ class Building:
 
     def finished(self) -> None:
         self._progress.advance(self._task)
+
+
+def growth(history: Sequence[Played]) -> str:
+    """The growth of the table and of the builds. The first build is left out, because it also starts Spark."""
+    later = history[1:] or history
+    largest = max(later, key=lambda one: one.size)
+    return (
+        f"Flights in the table: {later[0].size:,} → {largest.size:,}. "
+        f"Seconds of a build: {later[0].seconds:.1f} → {largest.seconds:.1f}"
+    )
 
 
 def _bar(share: float, colour: str, width: int) -> Text:

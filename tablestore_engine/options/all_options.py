@@ -47,9 +47,13 @@ _PATTERNS = tuple(
     if option.is_pattern
     for key in option.keys
 )
-# Patterns such as `fields.*.distinct`, whose last part is a name of ours: what is before and after the '*'.
+# Patterns such as `fields.*.distinct`, whose last part is a name of ours, and `log.kafka.*`: the text before and after
+# the '*'. Patterns of one word, such as `text.*`, are left out: `test.x` may be the user's own.
 _MIDDLES = tuple(
-    tuple(key.split("*")) for option in OPTIONS for key in option.keys if key.count("*") == 1 and not key.endswith("*")
+    tuple(key.split("*"))
+    for option in OPTIONS
+    for key in option.keys
+    if key.count("*") == 1 and (not key.endswith("*") or key.count(".") > 1)
 )
 _SIMILAR, _SIMILAR_FIRST, _SIMILAR_LAST = 0.8, 0.75, 0.6
 # Names of other software, of which any may be the user's own.
@@ -105,6 +109,8 @@ def nearest_key(key: str) -> str | None:
         middle = _middle(key, before, behind)
         if middle is not None:
             outside = wanted.replace(middle.lower().replace("_", "-"), "*", 1)
+            if not behind and outside == f"{before}*":
+                continue  # any setting of it is known; it may be a misspelt name of one that is declared
             found.append((_similarity(outside, f"{before}*{behind}"), f"{before}{middle}{behind}"))
     score, near = max(found)
     return near if score >= _SIMILAR else None
@@ -123,7 +129,8 @@ def _similarity(given: str, known: str) -> float:
     if abs(len(given) - len(known)) > len(known) // 2:
         return 0
     ours, theirs = given.split("."), known.split(".")
-    if _ratio(ours[0], theirs[0]) < _SIMILAR_FIRST or _ratio(ours[-1], theirs[-1]) < _SIMILAR_LAST:
+    swapped = sorted(ours[0]) == sorted(theirs[0])  # two swapped letters are much of a short word
+    if (not swapped and _ratio(ours[0], theirs[0]) < _SIMILAR_FIRST) or _ratio(ours[-1], theirs[-1]) < _SIMILAR_LAST:
         return 0
     return _ratio(given, known)
 

@@ -193,15 +193,6 @@ def _check_tags(options: CoreOptions) -> None:
         raise OptionError(
             f"Option 'tag.creation-delay' ({delay} ms) must be shorter than the period of the tags ({period} ms)."
         )
-    formatter, hourly = options.tag_period_formatter, options.tag_creation_period == "hourly"
-    numbers = options.tag_creation_period_duration_millis is not None or (
-        formatter == "without_dashes_and_spaces" or (formatter == "without_dashes" and not hourly)
-    )
-    if options.tag_automatic_creation in ("process-time", "watermark") and numbers:
-        raise OptionError(
-            "Automatic tags with these options would have numbers as names, and a number names a snapshot.",
-            hint="Use 'tag.period-formatter' = 'with_dashes', and a 'tag.creation-period'.",
-        )
     for zone in (options.sink_process_time_zone, options.sink_watermark_time_zone):
         _check_zone(zone)
 

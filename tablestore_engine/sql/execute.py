@@ -227,8 +227,9 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.temporary, only_columns=True)
     if statement.temporary:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
-        made = Made(_made_again(statement), context.database)
-        remember_definition(frames.spark, statement.view.name, made)
+        if not statement.is_global:  # which a bare name does not reach
+            made = Made(_made_again(statement), context.database)
+            remember_definition(frames.spark, statement.view.name, made)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
     database, name = context.identifier(statement.view)

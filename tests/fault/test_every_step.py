@@ -224,6 +224,15 @@ def test_leftovers_of_a_failed_ctas_are_never_listed(prepared, recorded, tmp_pat
         catalog.load_table("default", "t")
 
 
+@pytest.mark.parametrize("name", ["replacement", "enable_retractions"])
+def test_a_new_schema_comes_directly_before_its_snapshot(recorded, name):
+    """Other readers take it for the schema of the old rows, until the snapshot is there."""
+    steps = recorded[name][0]
+    assert [step.split()[1] for step in steps if step.startswith("create ")] == ["schema", "snapshot"]
+    schema = next(number for number, step in enumerate(steps) if step.startswith("create schema"))
+    assert steps[schema + 1].startswith("create snapshot")
+
+
 def test_enabling_retractions_that_fails_in_between_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
     steps, before, after = recorded["enable_retractions"]

@@ -13,6 +13,7 @@ from tablestore_engine import TableStore
 
 FLATTEN = "lateral flatten(input => t.l) f"
 JSON_ROWS = """select '{"l": [{"id": 1}, {"id": 2}]}' as j"""
+PAIRS = "from (select 1 as x, 1 as y union all select 1, 1 union all select 2, 1 union all select null, 1) as t"
 
 VALUES = [
     # differences count boundaries, or whole units
@@ -51,7 +52,12 @@ VALUES = [
     ("postgres", "select 7 / x from (values (2.0)) as t(x)", Decimal("3.5")),
     ("snowflake", "5 / 2", 2.5),
     ("duckdb", "5 / 2", 2.5),
+    # distinct values in a window, without nulls
+    ("snowflake", f"select count(distinct x) over (partition by y) as n {PAIRS} limit 1", 2),
+    ("bigquery", f"select count(distinct x) over (order by x) {PAIRS} order by 1 limit 1", 0),
+    ("databricks", f"select count(distinct x, y) over () {PAIRS} limit 1", 2),
     # casts
+    ("postgres", """'{"k": 1}'::json ->> 'k'""", "1"),
     ("bigquery", "safe_cast('a' as int64)", None),
     ("snowflake", "try_to_number('12')", 12),
     ("snowflake", "try_cast('x' as date)", None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import run_dbt_and_capture, write_file
+from dbt.tests.util import run_dbt, run_dbt_and_capture, update_config_file, write_file
 from support.dbt_models import Models, model, rows, run, table_of
 
 
@@ -67,6 +67,36 @@ select * from {{ ref('events') }}
             model(project, name, "{{ config(grants={'select': ['me']}) }} select 1 as id")
         _, log = run_dbt_and_capture(["run", "-s", "one", "two"])
         assert log.count("grants are ignored") == 1
+
+
+class TestOptionsOfOtherNodes:
+    """An option that a seed, a snapshot or a materialized view no longer names goes back to its default, too."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"view.sql": "{{ config(materialized='materialized_view') }} select 1 as id"}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"seed.csv": "id,v\n1,a\n"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = "{unique_key: id, strategy: check, check_cols: [v]}"
+        return {"snap.yml": f"snapshots: [{{name: snap, relation: ref('seed'), config: {config}}}]"}
+
+    def test_options_change_and_the_console_says_so(self, project):
+        def build(said, **options):
+            config = {"test": {"+table_options": options}} if options else {}
+            update_config_file(dict.fromkeys(("models", "seeds", "snapshots"), config), "dbt_project.yml")
+            for result in run_dbt(["build"]):
+                assert said in str(result.adapter_response["_message"]), result.node.name
+
+        build("", **{"write-only": "true"})
+        build("; set write-only = false", **{"write-only": "false"})
+        build("; reset write-only")
+        for name in ("view", "seed", "snap"):
+            assert {"write-only", "dbt.options"}.isdisjoint(table_of(project, name).schema.options)
 
 
 class TestModelsOfOtherAdapters(Models):

@@ -189,3 +189,8 @@ def by_key(table, key="id", **kwargs):
     found = {row[key]: row for row in rows}
     assert len(found) == len(rows), "a key occurs twice in the answer"
     return found
+
+
+def values(table, **kwargs):
+    """The values `v` of a `keyed_table`, by its key."""
+    return {key: row["v"] for key, row in by_key(table, **kwargs).items()}

@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 
+import pyarrow.fs
 import pytest
 from support.repository import ROOT
 
@@ -71,6 +72,15 @@ def test_storage_error_of_an_os_error():
     denied = errors.StorageError.of("/a", PermissionError(errno.EACCES, "Permission denied"))
     assert not denied.missing
     assert "write there" in str(denied)
+
+
+def test_a_folder_with_the_name_of_a_file(tmp_path):
+    path = tmp_path / "shop.db" / "orders" / "bucket-0" / "data-1.parquet"
+    path.mkdir(parents=True)
+    with pytest.raises(OSError, match="directory") as raised:
+        pyarrow.fs.LocalFileSystem().open_input_file(str(path))
+    error = errors.StorageError.of(str(path), raised.value)
+    assert str(error).startswith(f"Storage failure at {path} (table shop.orders): Is a directory. Restore the file")
 
 
 @pytest.mark.parametrize(

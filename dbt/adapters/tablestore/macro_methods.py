@@ -233,6 +233,7 @@ class MacroMethods(ChangeMethods):
         self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
     ) -> SeedLoad:
         """Replace the rows of a table by those of a seed, in one atomic step."""
+        note = self._schema_notes.pop(str(model["unique_id"]), "")
         columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
         view = f"__dbt_seed_{next(_numbers)}"
@@ -248,7 +249,7 @@ class MacroMethods(ChangeMethods):
                 self.tablestore_build(sql, model)
             finally:
                 store.spark.catalog.dropTempView(view)
-        loaded = response("INSERT", len(agate_table.rows))
+        loaded = with_note(response("INSERT", len(agate_table.rows)), note)
         return SeedLoad(str(loaded), "INSERT", sql)
 
     @available.parse(lambda *a, **k: "")
@@ -292,8 +293,9 @@ class MacroMethods(ChangeMethods):
         return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
 
     @available.parse_none
-    def tablestore_alter_view(self, relation: BaseRelation, step: ViewStep) -> None:
+    def tablestore_alter_view(self, relation: BaseRelation, step: ViewStep, model: Mapping[str, Any]) -> None:
         """Give a materialized view the options of its model."""
+        self._schema_notes[str(model["unique_id"])] = step.options.text
         with self.connections.exception_handler("materialized view"):
             self.catalog.alter_table(schema_of(relation), str(relation.identifier), step.options.schema_changes())
 

@@ -62,8 +62,8 @@ class SchemaMethods(SQLAdapter):
     def tablestore_evolve(
         self, relation: BaseRelation, change: SchemaChange, mode: str, model: Mapping[str, Any]
     ) -> None:
-        """Adapt a table to its model, in one commit of its schema: its options, the comments that it persists, and
-        as far as the mode allows, its columns.
+        """Adapt a table to its model or snapshot, in one commit of its schema: its options, the comments that it
+        persists, and as far as the mode allows, its columns.
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
@@ -72,7 +72,7 @@ class SchemaMethods(SQLAdapter):
         columns = change.changes(mode)
         with self.connections.exception_handler("table schema"):
             schema = self.catalog.load_table(*identifier).schema
-            options = option_changes(schema.options, wanted)
+            options = option_changes(schema.options, wanted, snapshot=mode == WIDEN)
             # Options first: `schema.evolution.cast` decides about the columns.
             changes = [*options.schema_changes(), *with_docs(schema, model, columns)]
             try:
@@ -93,14 +93,6 @@ class SchemaMethods(SQLAdapter):
             note = replaced_options(table.schema.options, TableLayout.of(model).options).text
             if note:
                 self._schema_notes[str(model["unique_id"])] = note
-
-    @available.parse_none
-    def tablestore_widen(self, relation: BaseRelation, change: SchemaChange) -> None:
-        """Add the new columns and fields of a snapshot's source, and take over types that are larger."""
-        changes = change.changes(WIDEN)
-        if changes:
-            with self.connections.exception_handler("table columns"):
-                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
 
     @available.parse_none
     def tablestore_alter_columns(

@@ -38,9 +38,15 @@ def multiset_row_count(file: DataFileMeta) -> int:
     return file.row_count
 
 
-def negative_count(row: Mapping[str, Any], count: int) -> NegativeCountError:
-    """The error for a row whose sum is below zero."""
-    return NegativeCountError(f"{NEGATIVE} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
+def negative_count(row: Mapping[str, Any], count: int, table: str | None = None) -> NegativeCountError:
+    """The error for a row whose sum is below zero, in the words of `negative_in`."""
+    said = NEGATIVE if table is None else negative_in(table)
+    return NegativeCountError(f"{said} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
+
+
+def negative_in(table: str) -> str:
+    """The beginning of the message for a table, of which a query may read several."""
+    return f"{NEGATIVE}, in table {table}"
 
 
 def pick_multiset(

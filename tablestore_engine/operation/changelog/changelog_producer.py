@@ -33,6 +33,7 @@ from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.whole_records import with_whole_records
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
@@ -100,7 +101,8 @@ class Producer:
                     self.target.io.delete(scan.path_of(self.target.paths, file))
 
     def _by_bucket(self, entries: Sequence[ManifestEntry]) -> dict[BucketId, BucketScan]:
-        return {(b.partition_row, b.bucket): b for b in group_by_bucket(entries, self.target.schema)}
+        buckets = group_by_bucket(entries, self.target.schema)
+        return {b.id: b for b in with_whole_records(self.state.with_schema(self.target.schema), buckets)}
 
     def _write(self, keys: BucketScan, before: BucketScan | None, after: BucketScan | None) -> list[ManifestEntry]:
         """Write the changes of one bucket."""

@@ -158,9 +158,8 @@ class Committer:
         adds_rows = change.kind == "APPEND" and keeps_rows(self.state.schemas, latest, self.schema)
         check_consumed(self.state.name, latest, change.consumed, adds_rows=adds_rows and not change.restarts)
         entries = self._entries(latest, change)
-        schema = new_schema() if new_schema else self.schema
         with made_changelog(change, latest, entries) as changelog:
-            created = self._created(latest, change, identity, properties, (schema, entries, changelog))
+            created = self._created(latest, change, identity, properties, (new_schema, entries, changelog))
         if created is None and change.changelog is not None:
             change.changelog.remove(changelog)
         return created
@@ -171,12 +170,14 @@ class Committer:
         change: Change,
         identity: CommitIdentity,
         properties: Mapping[str, str] | None,
-        content: tuple[TableSchema, Sequence[ManifestEntry], Sequence[ManifestEntry]],
+        content: tuple[Callable[[], TableSchema] | None, Sequence[ManifestEntry], Sequence[ManifestEntry]],
     ) -> Snapshot | None:
-        """Write the manifests of a commit and create its snapshot: its schema, entries and changelog."""
-        schema, entries, changelog = content
-        restarts = change.restarts or change.restores is not None
-        carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
+        """Write the manifests of a commit, and create its schema, if it has a new one, and its snapshot: what creates
+        the schema, the entries and the changelog.
+
+        The schema comes last: until the snapshot is there, other readers take it for that of the old rows.
+        """
+        new_schema, entries, changelog = content
         written: list[str] = []
         try:
             base = self._base(latest, change, written)
@@ -187,9 +188,12 @@ class Committer:
             written.append(delta_list)
             index_manifest = self._index_manifest(latest, change, written)
             changelog_list, changelog_size = self._changelog_list(changelog, written)
+            schema = new_schema() if new_schema else self.schema
         except BaseException:
             self._remove(written)
             raise
+        restarts = change.restarts or change.restores is not None
+        carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
         added = sum(e.file.row_count for e in entries if e.kind == FileKind.ADD)
         removed = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
         before = latest.total_record_count if latest else 0

@@ -23,6 +23,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
@@ -52,7 +53,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         num_levels=options.num_levels,
         keep_deletes=schema.keeps_deletes,
         settle_together=schema.merge_engine.stores_retractions,
-        from_oldest=schema.merge_engine.folds_in_order,
+        from_oldest=schema.merge_engine.folds_in_order or schema.holds_whole_records,
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
         incremental_size_threshold=options.incremental_size_threshold,
@@ -112,7 +113,8 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
 
 def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
     """The other live files of a bucket that a task must know; see `CompactTask.rest`."""
-    if not (schema.merge_engine.may_outgrow or schema.reads_files_alone):
+    engine = schema.merge_engine
+    if not (engine.may_outgrow or schema.reads_files_alone or engine.rules.kept is Kept.OLDEST):
         return ()
     chosen = {f.file_name for f in merged}
     return tuple(f for f in live if f.file_name not in chosen)

@@ -35,13 +35,21 @@ POSTPONED_BUCKET = -2
 class DeletedRows:
     """Where the deletion vector of one data file is: `offset` and `length` in bytes of the index file at `path`.
 
-    `count` is how many rows it deletes; None where the writer, an older one, did not say.
+    `count` is how many rows it deletes; None where the writer, an older one, did not say. `vector` is the vector
+    itself, where a read leaves rows out that no index file names; `path` is then that of the data file.
     """
 
     path: str
     offset: int
     length: int
     count: int | None = None
+    vector: bytes = b""
+
+    @classmethod
+    def of_rows(cls, path: str, positions: Positions) -> DeletedRows:
+        """Some rows of the data file at a path, at least one, that a read leaves out."""
+        vector = encode_positions(positions)
+        return cls(path, 0, len(vector), len(positions), vector)
 
 
 Deletions = Mapping[str, DeletedRows]
@@ -87,7 +95,7 @@ def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Po
     """
     files: dict[str, bytes] = {}
     for one in deleted:
-        data = files.get(one.path)
+        data = one.vector or files.get(one.path)
         if data is None:
             data = files[one.path] = io.read(one.path)
         size = int.from_bytes(data[one.offset : one.offset + 4], "big")

@@ -15,7 +15,6 @@ from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserErro
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit
 from tablestore_engine.operation.expiration.dead_tags import load_living
-from tablestore_engine.storage.metadata_files.tag_store import is_number
 from tablestore_engine.table_state import TableState
 
 Bound = int | str | datetime
@@ -69,7 +68,7 @@ def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:
         commits = (state.snapshots.at_or_before(millis), *older)
         return next((one.id for one in commits if one and one.time_millis <= millis), 0)
     text = str(bound).strip()
-    return int(text) if is_number(text) else load_living(state, text).id
+    return int(text) if state.tags.names_snapshot(text) else load_living(state, text).id
 
 
 def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
@@ -77,7 +76,7 @@ def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
     if isinstance(bound, datetime):
         return _snapshot_at(state, int(bound.timestamp() * 1000))
     text = str(bound).strip()
-    if not is_number(text):
+    if not state.tags.names_snapshot(text):
         return load_living(state, text)
     if int(text) == 0:
         return None

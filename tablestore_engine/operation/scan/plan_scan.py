@@ -26,6 +26,7 @@ from tablestore_engine.operation.scan.file_index_skipping import FileIndexes
 from tablestore_engine.operation.scan.file_skipping import IndexTest, skip_buckets
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice, PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.whole_records import with_whole_records
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.manifest_store import ManifestStore
@@ -98,7 +99,7 @@ def plan_scan(
     buckets = readable_buckets(state, snapshot, entries)
     refuse_formats(buckets)
     kept = skip_buckets(buckets, schema, predicate, state.schemas.load, _index_test(state, predicate))
-    return ScanPlan(snapshot, schema, kept)
+    return ScanPlan(snapshot, schema, tuple(with_whole_records(state, kept)))
 
 
 def _index_test(state: TableState, predicate: Predicate | None) -> IndexTest:

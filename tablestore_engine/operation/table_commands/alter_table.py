@@ -13,9 +13,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tablestore_engine.errors import ConflictError
+from tablestore_engine.errors import ConflictError, OptionError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import Change
+from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.not_null_check import check_all_visible, check_no_nulls
 from tablestore_engine.operation.transaction.transaction import publish_change
@@ -48,6 +49,8 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
             current, replaces=None
         ):
             return state.with_schema(current)
+        if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
+            _require_one_upper_run(state, snapshot)
         done = _publish(state.with_schema(current), replace(changed, id=newest + 1), newest, snapshot)
         if done is not None:
             return done
@@ -60,6 +63,20 @@ def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None,
     checked = (0 if snapshot is None else snapshot.id, current.id)
     if any((one.snapshot_id, one.schema_id) != checked for one in changes if isinstance(one, AddCheckConstraint)):
         raise ConflictError("The table was changed while its rows were checked.", hint="Run the statement again.")
+
+
+def _require_one_upper_run(state: TableState, snapshot: Snapshot) -> None:
+    """Raise an OptionError when records above level 0 hold a part of their key's row each: from then on, readers take
+    one of them for the whole."""
+    levels: dict[tuple[bytes, int], set[int]] = {}
+    for entry in live_entries(state.manifests, snapshot):
+        levels.setdefault((entry.partition, entry.bucket), set()).add(entry.file.level)
+    if any(len(one - {0}) > 1 for one in levels.values()):
+        raise OptionError(
+            f"'{state.name}' has files that must be merged before its compactions look records up "
+            "('changelog-producer' = 'lookup' or 'force-lookup').",
+            hint=f"Call sys.compact(table => '{state.name}') first.",
+        )
 
 
 def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Snapshot | None) -> TableState | None:

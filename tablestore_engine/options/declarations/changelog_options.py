@@ -27,6 +27,13 @@ class ChangelogOptions:
         "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone.",
         ours=True,
     )
+    force_lookup = Option(
+        "force-lookup",
+        BOOLEAN,
+        False,
+        "A record above level 0 holds what all older ones of its key hold, as with `changelog-producer` = lookup; "
+        "compactions here are full ones then, unless the newest record of a key is its row.",
+    )
     row_deduplicate = Option(
         "changelog-producer.row-deduplicate",
         BOOLEAN,

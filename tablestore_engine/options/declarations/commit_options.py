@@ -107,6 +107,7 @@ class CommitOptions:
         False,
         "When files of expired snapshots, deleted tags and expired partitions are removed, also remove the folders of "
         "buckets and partitions that are empty then.",
+        fallback_keys=("snapshot.expire.clean-empty-directories",),
     )
     consumer_expiration_time_millis = Option(
         "consumer.expiration-time",
@@ -148,7 +149,8 @@ class CommitOptions:
         "tag.period-formatter",
         ENUM,
         "with_dashes",
-        "How the names of automatic tags are written. A name must not be a number, because that means a snapshot.",
+        "How the names of automatic tags are written. One of digits only is read like the id of a snapshot: "
+        "VERSION AS OF 20240131.",
         choices=("with_dashes", "without_dashes", "without_dashes_and_spaces"),
     )
     tag_num_retained_max = Option(

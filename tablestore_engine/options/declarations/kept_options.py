@@ -53,7 +53,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
     *_group(
         "Compaction that produces changelogs: here they need none of it.",
         boolean="changelog-producer.lookup-wait changelog.precommit-compact "
-        "delete.force-produce-changelog force-lookup lookup-wait precommit-compact",
+        "delete.force-produce-changelog lookup-wait precommit-compact",
         int="changelog.precommit-compact.thread-num lookup-compact.max-interval",
         memory="changelog.precommit-compact.buffer-size",
         duration="changelog-producer.compaction-interval",

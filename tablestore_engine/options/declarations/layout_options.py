@@ -172,9 +172,10 @@ class LayoutOptions:
         ("success-file",),
         "What marks a partition as done, by `partition.end-input-to-done` and `CALL sys.mark_partition_done`: a file "
         "`_SUCCESS` in its folder (success-file), a folder of the same name with `.done` at its end (done-partition), "
-        "or both. The other actions of Paimon need a metastore or a service.",
+        "or both.",
         choices=(*DONE_ACTIONS, "mark-event", "http-report", "custom"),
         accepted=DONE_ACTIONS,
+        ignored="the metastore or service that other actions call would not hear of a partition that is done",
     )
     partition_end_input_to_done = Option(
         "partition.end-input-to-done",

@@ -19,6 +19,7 @@ from typing import Any
 from tablestore_engine.errors import ColumnNotFound, OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.casts.cast_old_columns import CastMode, CastRules
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.types.alike_names import alike_names
@@ -190,6 +191,15 @@ class TableSchema:
             OptionError: the options ask for something that this engine does not support.
         """
         return merge_engine_of(self.fields, self.primary_keys, self.core_options, self.partition_keys)
+
+    @property
+    def holds_whole_records(self) -> bool:
+        """Whether a record above level 0 holds what all older ones of its key hold: compactions look these up, or
+        merge them. Of a key, other readers take only the record at the lowest such level."""
+        options, kept = self.core_options, self.merge_engine.rules.kept
+        if not self.is_keyed or not (options.force_lookup or options.changelog_producer == "lookup"):
+            return False
+        return kept is Kept.FOLD or (kept is Kept.NEWEST and bool(options.sequence_field))
 
     @property
     def keeps_deletes(self) -> bool:

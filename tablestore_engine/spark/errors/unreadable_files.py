@@ -14,6 +14,7 @@ from tablestore_engine.errors import CorruptDataError, StorageError
 _FILE = re.compile(r"\[FAILED_READ_FILE\.(\w+)\] Encountered error while reading file (.+?)\.(?=\s|$)")
 _CAUSES = re.compile(r"^Caused by: (?:[\w$]+\.)*[\w$]+: ([^\n]+)", re.MULTILINE)
 _ADDRESS = re.compile(r"file:/\S+\s*| Struct: .*")  # and Java's own text of an object
+_DENIED = "(Permission denied)"  # by which Java says why it did not find a file that is there
 _NOTHING = ("Exception thrown in awaitResult", "[FAILED_READ_FILE", "Job aborted")
 _TYPES = re.compile(r"Data type mismatches when reading Parquet column [^\n]*?\.(?=\s|$)")
 
@@ -25,6 +26,8 @@ def failed_file(text: str) -> StorageError | CorruptDataError | None:
         return None
     condition, path = found[1], _local(found[2])
     if condition == "FILE_NOT_EXIST":
+        if _DENIED in text:
+            return StorageError.of(path, PermissionError(errno.EACCES, "Permission denied"))
         return StorageError.of(path, FileNotFoundError(errno.ENOENT, "No such file or directory"))
     return CorruptDataError(path, _reason(condition, text))
 

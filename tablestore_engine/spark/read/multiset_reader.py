@@ -24,7 +24,7 @@ from functools import cached_property, reduce
 
 from pyspark.sql import DataFrame
 
-from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, is_retraction, negative_count
+from tablestore_engine.mergetree.multiset.multiset import is_retraction, negative_count, negative_in
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with, values_of
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -98,7 +98,7 @@ class _MultisetFrames:
         if retracted is None:
             return [], [self._by_hash()]
         if self._check and retracted.missing is not None:
-            raise negative_count(*retracted.missing)
+            raise negative_count(*retracted.missing, table=self._scans.table_name)
         whole = [one for one in self._files.plain if one[1].file_size not in retracted.sizes]
         holed = [one for one in self._files.plain if one[1].file_size in retracted.sizes]
         if not holed:
@@ -165,7 +165,8 @@ class _MultisetFrames:
 
     def _complaint(self) -> str:
         """SQL of the message that shows a row."""
-        parts = [formatted_literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", formatted_literal("): {")]
+        said = negative_in(self._scans.table_name)
+        parts = [formatted_literal(f"{said} (total "), f"cast({_COUNT} as string)", formatted_literal("): {")]
         for number, (name, column) in enumerate(zip(self._shown, self._names, strict=True)):
             parts += [
                 formatted_literal(f"{', ' if number else ''}'{name}': "),

@@ -115,6 +115,11 @@ class FileScans:
         self._dated: dict[int, tuple[DataField, ...]] = {}  # columns of dates in ORC files, by a schema
         self._doubles: dict[int, tuple[DataField, ...]] = {}  # decimals of Parquet files that are doubles today
 
+    @property
+    def table_name(self) -> str:
+        """The name of the table, for messages."""
+        return self._table.name
+
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
         columns = [f"{null_sql(f.type)} as {quoted_name(f.name)}" for f in self.schema.fields]

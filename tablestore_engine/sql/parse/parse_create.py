@@ -52,7 +52,7 @@ def create(cursor: Cursor) -> Statement | None:
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):
         cursor.refuse_unfinished()
-        return _create_view(cursor, existing, temporary or is_global)
+        return _create_view(cursor, existing, temporary=temporary or is_global, is_global=is_global)
     return None
 
 
@@ -94,7 +94,7 @@ def _create_schema(cursor: Cursor) -> Statement:
     )
 
 
-def _create_view(cursor: Cursor, verb: Existing, temporary: bool) -> Statement:
+def _create_view(cursor: Cursor, verb: Existing, *, temporary: bool, is_global: bool) -> Statement:
     existing = cursor.accept_existing(verb)
     name = cursor.table_name("a view name")
     columns: list[tuple[str, str | None]] = []
@@ -135,5 +135,6 @@ def _create_view(cursor: Cursor, verb: Existing, temporary: bool) -> Statement:
         options=options,
         existing=existing,
         temporary=temporary,
+        is_global=is_global,
         prefix=prefix,
     )

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 
+GLOBAL_TEMPORARY = "global_temp"
+"""Spark's schema of global temporary views."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CreateView(Statement):
     """CREATE [OR REPLACE] [TEMPORARY] VIEW … AS. ``columns`` are (name, comment). For a temporary view,
-    Spark gets ``prefix + bound query``. ALTER VIEW … AS requires an existing view."""
+    Spark gets ``prefix + bound query``; a global one is in the schema ``GLOBAL_TEMPORARY``. ALTER VIEW … AS requires an
+    existing view."""
 
     view: TableName
     query_sql: str
@@ -20,6 +24,7 @@ class CreateView(Statement):
     options: Mapping[str, str]
     existing: Existing = Existing.REFUSED
     temporary: bool = False
+    is_global: bool = False
     prefix: str = ""
 
 

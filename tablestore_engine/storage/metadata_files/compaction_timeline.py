@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeVar
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.compaction_plan import (
@@ -29,6 +31,7 @@ REVOKED, ROLLED_BACK = "revoked", "rolledback"
 _OUTCOMES = {"completed": PlanState.COMPLETED, "cancelled": PlanState.CANCELLED}
 
 _Notes = set[tuple[str, int]]
+T = TypeVar("T")
 
 
 class TimelineStore:
@@ -132,51 +135,39 @@ class TimelineStore:
         )
 
     def _plan(self, instant: str) -> CompactionPlan | None:
-        data = self._read(instant, REQUESTED, 0)
-        if data is None:
-            return None
-        try:
-            return CompactionPlan.from_json(data)
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(instant, REQUESTED, 0, error) from None
+        return self._record(instant, REQUESTED, 0, CompactionPlan.from_json)
 
     def _attempt(self, instant: str, number: int, notes: _Notes) -> Attempt | None:
-        data = self._read(instant, INFLIGHT, number)
-        if data is None:
+        claim = self._record(instant, INFLIGHT, number, Claim.from_json)
+        if claim is None:
             return None
-        try:
-            failure, kind = self._failure(instant, number) if (ROLLED_BACK, number) in notes else (None, None)
-            return Attempt(
-                number,
-                Claim.from_json(data),
-                self._heartbeat(instant, number) if (HEARTBEAT, number) in notes else None,
-                (REVOKED, number) in notes,
-                failure,
-                kind,
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(instant, INFLIGHT, number, error) from None
-
-    def _heartbeat(self, instant: str, number: int) -> int | None:
-        data = self._read(instant, HEARTBEAT, number)
-        return None if data is None else int(json.loads(data)["timeMillis"])
-
-    def _failure(self, instant: str, number: int) -> tuple[str, str]:
-        data = self._read(instant, ROLLED_BACK, number)
-        if data is None:
-            return "", ""
-        note = json.loads(data)
-        return str(note["reason"]), str(note.get("kind", ""))
+        has_beat, failed = (HEARTBEAT, number) in notes, (ROLLED_BACK, number) in notes
+        beat = self._record(instant, HEARTBEAT, number, _time_of) if has_beat else None
+        failure, kind = (
+            (self._record(instant, ROLLED_BACK, number, _failure_of) or ("", "")) if failed else (None, None)
+        )
+        return Attempt(number, claim, beat, (REVOKED, number) in notes, failure, kind)
 
     def _outcome(self, instant: str, notes: _Notes) -> Outcome | None:
         for note, state in _OUTCOMES.items():
-            data = self._read(instant, note, 0) if (note, 0) in notes else None
-            if data is not None:
-                try:
-                    return Outcome.from_json(state, data)
-                except (ValueError, KeyError, TypeError) as error:
-                    raise self._damaged(instant, note, 0, error) from None
+            found = self._record(instant, note, 0, partial(Outcome.from_json, state)) if (note, 0) in notes else None
+            if found is not None:
+                return found
         return None
+
+    def _record(self, instant: str, note: str, attempt: int, parse: Callable[[bytes], T]) -> T | None:
+        """The content of a note; None when it was pruned meanwhile. Raises CorruptMetadataError."""
+        data = self._read(instant, note, attempt)
+        if data is None:
+            return None
+        try:
+            return parse(data)
+        except KeyError as error:
+            raise self._damaged(instant, note, attempt, f"{error} is missing") from None
+        except (TypeError, AttributeError):
+            raise self._damaged(instant, note, attempt, "it is not the JSON object that belongs there") from None
+        except ValueError as error:
+            raise self._damaged(instant, note, attempt, str(error)) from None
 
     def _create(self, instant: str, note: str, attempt: int, data: bytes) -> bool:
         return self._io.create(self._paths.compaction_note(instant, note, attempt or None), data)
@@ -190,13 +181,21 @@ class TimelineStore:
                 return None
             raise
 
-    def _damaged(self, instant: str, note: str, attempt: int, error: Exception) -> CorruptMetadataError:
-        path = self._paths.compaction_note(instant, note, attempt or None)
+    def _damaged(self, instant: str, note: str, attempt: int, reason: str) -> CorruptMetadataError:
         return CorruptMetadataError(
-            path,
-            f"{error} is missing" if isinstance(error, KeyError) else str(error),
+            self._paths.compaction_note(instant, note, attempt or None),
+            reason,
             hint="Remove the files of this instant: no rows are in them, and the compaction can be scheduled again.",
         )
+
+
+def _time_of(heartbeat: bytes) -> int:
+    return int(json.loads(heartbeat)["timeMillis"])
+
+
+def _failure_of(note: bytes) -> tuple[str, str]:
+    found = json.loads(note)
+    return str(found["reason"]), str(found.get("kind", ""))
 
 
 def _is_done(notes: Iterable[tuple[str, int]]) -> bool:

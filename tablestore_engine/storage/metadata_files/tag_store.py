@@ -16,6 +16,9 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, check_name
 
+# Names of automatic tags may be a date in digits, and a time. Ids of snapshots are smaller.
+_SHORTEST_NUMBER = len("20260131")
+
 
 @dataclass(frozen=True)
 class StoredTag:
@@ -81,13 +84,25 @@ class TagStore:
                 raise CorruptMetadataError(status.path, str(error)) from None
         return found
 
+    def names_snapshot(self, version: str) -> bool:
+        """Whether a version is the id of a snapshot. A long number is the tag of that name, if there is one."""
+        return _is_number(version) and (
+            len(version) < _SHORTEST_NUMBER or not self._io.exists(self._paths.tag(version))
+        )
+
     def create(self, name: str, snapshot: Snapshot) -> None:
-        """Give a snapshot a name: one atomic create. Raises TagAlreadyExists, UserError for a name that is a number."""
+        """Give a snapshot a name: one atomic create.
+
+        Raises:
+            TagAlreadyExists: there is such a tag.
+            UserError: the name has a comma, is a number that may be the id of a snapshot, or cannot be one of a file.
+        """
         check_name("tag", name)
-        if is_number(name) or "," in name:
+        if (_is_number(name) and len(name) < _SHORTEST_NUMBER) or "," in name:
             raise UserError(
                 f"'{name}' cannot be the name of a tag.",
-                hint="A number names the snapshot of that id, and a comma separates tags.",
+                hint=f"A number of less than {_SHORTEST_NUMBER} digits names the snapshot of that id, and a comma"
+                " separates tags.",
             )
         if not self._io.create(self._paths.tag(name), snapshot.to_json().encode()):
             raise self._exists(name)
@@ -102,7 +117,7 @@ class TagStore:
 
         Raises:
             TagNotFound: there is no such tag. TagAlreadyExists: the new name is taken.
-            UserError: the new name is a number or cannot be one of a file.
+            UserError: the new name cannot be one of a tag.
         """
         self.create(new, self.load(name))
         if not self._io.delete(self._paths.tag(name)):
@@ -124,6 +139,5 @@ class TagStore:
         return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)
 
 
-def is_number(text: str) -> bool:
-    """Whether a version is a snapshot's id and not a tag."""
+def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()

@@ -8,7 +8,7 @@ import pytest
 from support.spark_rows import rows
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError
+from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError, TableNotFound
 
 
 @pytest.fixture
@@ -193,3 +193,29 @@ def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
     joined = "SELECT * FROM renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'"
     assert len(rows(store, joined)) == 2
     assert read == ["b", "ac", "a"], "what was read before is not planned again"
+
+
+@pytest.mark.spark
+def test_a_global_temporary_view(views):
+    views.sql("CREATE GLOBAL TEMPORARY VIEW everyones AS SELECT * FROM t")
+    views.sql("CREATE OR REPLACE GLOBAL TEMP VIEW everyones AS SELECT * FROM t")
+    assert rows(views, "SELECT * FROM global_temp.everyones") == [(1, "a")]
+    for text in ("UPDATE global_temp.everyones SET v = 'x'", "INSERT INTO global_temp.everyones VALUES (2, 'b')"):
+        with pytest.raises(ReadOnlyError, match="is a temporary view, which cannot be written to"):
+            views.sql(text)
+    views.sql("DROP VIEW global_temp.everyones")
+    with pytest.raises(TableNotFound):
+        views.sql("DROP VIEW global_temp.everyones")
+
+
+@pytest.mark.spark
+def test_a_global_temporary_view_leaves_a_temporary_view_of_its_name_alone(views):
+    """UPDATE of the session's own view wrote to the table of the global one."""
+    views.sql("CREATE TABLE other AS SELECT * FROM t")
+    views.sql("CREATE TEMPORARY VIEW mine AS SELECT * FROM t")
+    views.sql("CREATE GLOBAL TEMPORARY VIEW mine AS SELECT * FROM other")
+    views.sql("UPDATE mine SET v = 'x'")
+    assert rows(views, "SELECT * FROM t") == [(1, "x")]
+    assert rows(views, "SELECT * FROM other") == [(1, "a")]
+    views.sql("DROP VIEW mine")
+    views.sql("DROP VIEW global_temp.mine")

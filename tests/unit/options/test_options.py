@@ -142,6 +142,7 @@ def test_parsed_options_are_a_frozen_value():
     # Values count, not how they are spelt or whether they were left out.
     assert CoreOptions.parse({"bucket": " 04", "write-only": "false"}) == CoreOptions.parse({"bucket": "4"})
     assert CoreOptions.parse({"write.compaction-skip": "true"}) == CoreOptions.parse({"write-only": "true"})
+    assert CoreOptions.parse({"snapshot.expire.clean-empty-directories": "true"}).snapshot_clean_empty_directories
     for other in ({}, {"bucket": "5"}, {"fields.a.stats-mode": "full"}):
         assert CoreOptions.parse({**given, **other}, strict=False) != options
     for change in (lambda: setattr(options, "bucket", 5), lambda: delattr(options, "bucket")):
@@ -189,6 +190,10 @@ def test_values_of_single_columns_are_found_by_column():
         ("orc.stripe.sise", "orc.stripe.size"),
         ("avro.codek", "avro.codec"),
         ("partial-update.remove-record-on-delet", "partial-update.remove-record-on-delete"),
+        ("lgo.system", "log.system"),
+        ("tga.creation-period", "tag.creation-period"),
+        ("log.kafak.security.protocol", "log.kafka.security.protocol"),
+        ("log.kafka.bootstrap.server", "log.kafka.bootstrap.servers"),
     ],
 )
 def test_unknown_key_says_what_was_meant(key, near):
@@ -198,7 +203,8 @@ def test_unknown_key_says_what_was_meant(key, near):
 @pytest.mark.parametrize(
     "key", ["owner", "owners", "team", "delta.x", "delta.autoOptimize.optimizeWrite", "parquet.block.size", "tag.owner",
             "parquet.bloom.filter.enabled#v", "orc.row.index.stride", "orc.from.a.later.version",
-            "write.metadata.previous-versions-max", "commit.retry.num-retries", "qqqqqqqq", "from.the.future"]
+            "write.metadata.previous-versions-max", "commit.retry.num-retries", "qqqqqqqq", "from.the.future",
+            "log.kafka.security.protocol", "test.x", "logs.level"]
 )  # fmt: skip
 def test_a_property_that_is_no_misspelt_option_is_kept(key):
     validate({key: "1"})

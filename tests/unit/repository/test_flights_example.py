@@ -146,3 +146,11 @@ def test_the_chart_fits_its_screen(deliveries, width):
     assert len(lines) == len(titles)
     assert all(line.index("█") == lines[0].index("█") for line in lines)
     assert max(map(len, lines)) <= width
+
+
+def test_the_chart_says_what_was_measured(deliveries):
+    from screen import Played, growth
+
+    measured = [(10, 90.0), (1_000, 5.0), (3_000, 20.0), (2_900, 4.0)]
+    history = [Played("a title", {}, 1, size, 1, 1, seconds) for size, seconds in measured]
+    assert growth(history) == "Flights in the table: 1,000 → 3,000. Seconds of a build: 5.0 → 20.0"

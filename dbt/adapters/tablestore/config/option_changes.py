@@ -23,7 +23,7 @@ STORED_QUERY = "dbt.query"
 
 # The engine sets these when it creates a table and the model does not. A config without them asks for no change.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
-_RESCALE = ", rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
+_RESCALE = "rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def remembered(options: Mapping[str, str]) -> str:
     return json.dumps(changeable, sort_keys=True) if changeable else ""
 
 
-def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> OptionChanges:
-    """The changes of a table's options that make it match its model's config.
+def option_changes(table: Mapping[str, str], model: Mapping[str, str], *, snapshot: bool = False) -> OptionChanges:
+    """The changes of a table's options that make it match its model's config; a snapshot is never built anew.
 
     Raises DbtRuntimeError when a fixed option would have to change, or is no longer set by the model.
     """
@@ -73,11 +73,12 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> Option
     if fixed or removed:
         key = (*fixed, *removed)[0]
         had, wanted = table.get(key), model.get(key)
+        ways = [] if snapshot else ["build the table anew with --full-refresh"]
+        ways += [_RESCALE] if key == "bucket" and wanted else []
         raise DbtRuntimeError(
             f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "
             f"table {f'has {had!r}' if had else 'was made without it'}. This option is fixed when a table is made: "
-            f"build the table anew with "
-            f"--full-refresh{_RESCALE if key == 'bucket' and wanted else ''}, or take the change back."
+            f"{''.join(f'{one}, ' for one in ways)}{'or ' if ways else ''}take the change back."
         )
     own = remembered(model)
     return OptionChanges(changed, _no_longer_set(table, model), own if own != table.get(DBT_OPTIONS, "") else None)

@@ -132,6 +132,8 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
         raise Untranslatable("the type TIME (keep the time as a text)")
     if kind.is_type("variant") and dialect == "snowflake":
         return node.this
+    if kind.is_type("json", "jsonb") and dialect == "postgres":
+        return exp.cast(node.this, "text")  # as of PARSE_JSON
     if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
         node.set("to", exp.DataType.build(_ANY_DECIMAL[dialect]))
     return None
@@ -225,6 +227,19 @@ def _array(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable("ARRAY(SELECT …) (aggregate with ARRAY_AGG)")
 
 
+def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """COUNT(DISTINCT …) OVER (…), which Spark refuses: the size of a set. Neither counts nulls."""
+    if not isinstance(node.this, exp.Count) or not isinstance(node.this.this, exp.Distinct):
+        return None
+    values = node.this.this.expressions
+    value = values[0]
+    if len(values) > 1:
+        nulls = [exp.Is(this=one.copy(), expression=exp.Null()) for one in values]
+        value = exp.func("IF", exp.or_(*nulls), exp.Null(), exp.Anonymous(this="STRUCT", expressions=values))
+    node.set("this", exp.Anonymous(this="COLLECT_SET", expressions=[value]))
+    return exp.Anonymous(this="SIZE", expressions=[node.copy()])
+
+
 def _truncated(node: exp.Expr, dialect: str) -> None:
     if dialect == "redshift" and not node.args.get("decimals"):
         raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
@@ -264,6 +279,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.PercentileCont: _percentile,
     exp.PercentileDisc: _percentile,
     exp.Array: _array,
+    exp.Window: _distinct_in_window,
     exp.Trunc: _truncated,
     exp.CurrentDatetime: _local_now,
     exp.Anonymous: _by_name,

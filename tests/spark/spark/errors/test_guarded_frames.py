@@ -149,6 +149,7 @@ def test_a_retraction_without_its_row(store):
     store.sql("insert into m (id, v, _row_kind) values (2, 'y', '-D')")
     with pytest.raises(NegativeCountError) as caught:
         store.sql("select * from m").collect()
+    assert ", in table default.m (total -1): {'id': 2, 'v': " in str(caught.value)
     check_one_message(caught.value)
 
 

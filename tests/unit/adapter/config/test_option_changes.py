@@ -32,6 +32,16 @@ def test_a_table_that_began_to_count_rows_fits_its_model():
         option_changes(table, {"merge-engine": "deduplicate"})
 
 
+def test_a_snapshot_is_not_built_anew():
+    with pytest.raises(DbtRuntimeError) as raised:
+        option_changes(TABLE, {"bucket": "4"}, snapshot=True)
+    assert str(raised.value).endswith("fixed when a table is made: take the change back.")
+    with pytest.raises(DbtRuntimeError, match=r"made: rescale it .*, or take the change back"):
+        option_changes({"bucket": "4"}, {"bucket": "8"}, snapshot=True)
+    with pytest.raises(DbtRuntimeError, match=r"--full-refresh, rescale it .*, or take the change back"):
+        option_changes({"bucket": "4"}, {"bucket": "8"})
+
+
 def test_changeable_options_are_set():
     assert option_changes(TABLE, {**KEPT, "target-file-size": "64 mb"}).to_set == {"target-file-size": "64 mb"}
     assert option_changes(TABLE, {**KEPT, "write-only": "false"}).to_set == {"write-only": "false"}

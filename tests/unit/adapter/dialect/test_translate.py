@@ -30,6 +30,9 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("redshift", "select a / 2.0 from t", "SELECT a / 2.0 FROM t"),
         ("snowflake", "select * from a, lateral flatten(input => a.l, outer => true) f",
          "SELECT * FROM a, LATERAL POSEXPLODE_OUTER(a.l) AS f(index, value)"),
+        ("bigquery", "select count(distinct a) over (partition by b), count(a) over () from t",
+         "SELECT SIZE(COLLECT_SET(a) OVER (PARTITION BY b)), COUNT(a) OVER () FROM t"),
+        ("postgres", "select a::jsonb ->> 'k' from t", "SELECT GET_JSON_OBJECT(CAST(a AS STRING), '$.k') FROM t"),
     ],
 )  # fmt: skip
 def test_a_query_becomes_sparks(dialect, text, expected):

@@ -17,6 +17,7 @@ from support.tables import (
     reload,
     rows,
     schema_of,
+    values,
     write,
 )
 
@@ -43,10 +44,6 @@ def compact_fully(table):
     stored = stored_buckets(table.state, table.latest_snapshot())
     tasks = plan_compaction(stored, table.write_target(), table.schemas, Extent.FULL)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
-
-
-def values(table, **kwargs):
-    return {key: row["v"] for key, row in by_key(table, **kwargs).items()}
 
 
 def vectors(table):

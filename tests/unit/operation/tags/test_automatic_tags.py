@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 from support.tables import keyed_table, write
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import OptionError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.tag_lifetime import lifetime_of
 from tablestore_engine.operation.tags.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.tags.tag_periods import TagPeriods
@@ -139,10 +140,36 @@ def test_tags_whose_time_is_over_stay_when_nobody_removes_them(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"tag.period-formatter": "without_dashes"}, r"\d{8}"),
+        ({"tag.creation-period": "hourly", "tag.period-formatter": "without_dashes_and_spaces"}, r"\d{10}"),
+        ({"tag.creation-period-duration": "1 min"}, r"\d{12}"),
+    ],
+)
+def test_a_name_of_digits_is_a_version(tmp_path, options, name):
+    table = keyed_table(tmp_path, {"bucket": "1", "tag.automatic-creation": "process-time", **options})
+    table.write(ROWS)
+    (tag,) = table.tags.names()
+    assert re.fullmatch(name, tag)
+    table.write(ROWS)
+    assert [table.version(one).id for one in (tag, int(tag), 2)] == [1, 1, 2]
+    assert (table.change_range(tag, 2).before.id, table.change_range(tag, 2).after.id) == (1, 2)
+    with pytest.raises(SnapshotNotFound):
+        table.version("9" * len(tag))
+
+
+def test_a_short_number_is_no_name(tmp_path):
+    table = keyed_table(tmp_path, {"bucket": "1"})
+    table.write(ROWS)
+    with pytest.raises(UserError, match="less than 8 digits"):
+        table.create_tag("1234567")
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"tag.creation-delay": "24 h"}, "must be shorter than the period"),
-        ({"tag.period-formatter": "without_dashes"}, "a number names a snapshot"),
         ({"sink.process-time-zone": "Mars/Olympus"}, "not a time zone"),
         ({"tag.creation-period": "weekly"}, "daily, hourly, two-hours"),
     ],

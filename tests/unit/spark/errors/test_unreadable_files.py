@@ -46,6 +46,14 @@ def test_a_lost_file():
     assert "VERSION AS OF" in error.hint
 
 
+def test_a_file_that_may_not_be_read():
+    cause = f"java.io.FileNotFoundException: {FILE} (Permission denied)"
+    error = failure(_raised("FILE_NOT_EXIST", cause))
+    assert type(error) is StorageError
+    assert (error.path, error.missing) == (FILE, False)
+    assert str(error).endswith("Permission denied. Check that the user of this process may read and write there.")
+
+
 def test_another_message():
     assert failed_file("Job aborted due to stage failure: out of memory") is None
 

@@ -110,14 +110,15 @@ def test_files_of_others_are_not_looked_at(timeline, tmp_path):
     assert "notes.txt" in names(tmp_path)
 
 
+@pytest.mark.parametrize(("text", "reason"), [("{}", "is missing"), ("[]", "not the JSON object"), ("", "Expecting")])
 @pytest.mark.parametrize("note", ["requested", "inflight.1", "heartbeat.1", "rolledback.1", "completed"])
-def test_damage_names_the_file(timeline, tmp_path, note):
+def test_damage_names_the_file(timeline, tmp_path, note, text, reason):
     one = plan(1)
     timeline.request(one)
     timeline.claim(one.instant, 1, Claim("a", "w", 0, 1))
     path = tmp_path / "tablestore" / "compaction" / f"{one.instant}.{note}"
-    path.write_text("{}")
+    path.write_text(text)
     with pytest.raises(CorruptMetadataError) as raised:
         timeline.load()
-    assert one.instant in str(raised.value)
-    assert "missing" in str(raised.value)
+    assert path.name in str(raised.value)
+    assert reason in str(raised.value)

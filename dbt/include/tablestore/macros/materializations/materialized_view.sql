@@ -24,7 +24,7 @@
     {% do tablestore_build_table(existing_relation, target_relation, query) %}
   {%- else -%}
     {%- if action == 'ALTER' -%}
-      {% do adapter.tablestore_alter_view(target_relation, step) %}
+      {% do adapter.tablestore_alter_view(target_relation, step, model) %}
     {%- endif -%}
     {% call tablestore_build() -%}
       {{ tablestore_refresh_sql(target_relation, query) }}

@@ -10,6 +10,9 @@
 
   {% do tablestore_pre_hooks() %}
 
+  {%- if existing_relation is not none -%}
+    {% do adapter.tablestore_note_replaced(existing_relation, model) %}
+  {%- endif -%}
   {# One atomic step: the old rows can be read until the new ones are committed. #}
   {%- set loaded = adapter.tablestore_load_seed(target_relation, agate_table, model, tablestore_relation_comment()) -%}
   {%- set rows_affected = agate_table.rows | length -%}
