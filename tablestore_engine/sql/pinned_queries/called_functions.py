@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.queries.session_functions import is_session_function
 from tablestore_engine.sql.query.bind import BoundQuery, edited
-from tablestore_engine.sql.query.function_calls import function_calls, inlined
+from tablestore_engine.sql.query.function_calls import calls_of_current_database, function_calls, inlined
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,11 +20,15 @@ _MAX_INLINED = 100
 
 
 class CalledFunctions:
-    """Finds functions by the calls of them. The names of a database's functions are listed once."""
+    """Finds functions by the calls of them. The names of a database's functions are listed once.
 
-    def __init__(self, spark: SparkSession, catalog: Catalog) -> None:
+    `current` is the current database, which Spark does not know.
+    """
+
+    def __init__(self, spark: SparkSession, catalog: Catalog, current: str) -> None:
         self._spark = spark
         self._catalog = catalog
+        self._current = current
         self._names: dict[str, frozenset[str]] = {}  # by database
 
     def renamed(self, bound: BoundQuery, database: str, session_name: Callable[[Function], str]) -> BoundQuery:
@@ -33,6 +37,10 @@ class CalledFunctions:
             (call.start, call.end, quoted_name(session_name(function)))
             for call in function_calls(bound.source)
             if (function := self._function(call.parts, database)) is not None
+        ]
+        edits += [
+            (start, end, f"{literal(self._current)}{alias}")
+            for start, end, alias in calls_of_current_database(bound.source)
         ]
         if not edits:
             return bound

@@ -72,7 +72,7 @@ class Frames:
         self.database = database
         self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
-        self._functions = CalledFunctions(spark, catalog)
+        self._functions = CalledFunctions(spark, catalog, database)
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
         self.looks_up = not (lasting or only_columns)  # rows, while a query is bound

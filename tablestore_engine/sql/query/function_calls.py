@@ -16,10 +16,14 @@ from functools import lru_cache
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.tokens.lexer import tokenize, top_level
 
 _NEVER_CALLED = frozenset(["AS", "INTO", "TABLE", "WITH", "SELECT", "FROM", "IN", "VALUES", "OVER", "EXISTS", "USING"])
+_CURRENT_DATABASE = frozenset(["current_database", "current_schema"])
+_SHOWN = "current_schema()"  # as Spark calls the column, for both names
+_BEHIND_ITEM = frozenset(["", ",", ")", ";", "FROM", "WHERE", "UNION", "LIMIT", "ORDER", "GROUP", "HAVING"])
 # The name behind these has a list of columns.
 _BEFORE_NAMES = frozenset(["AS", "INTO", "TABLE", "WITH", "VIEW", ")"])
 
@@ -56,6 +60,22 @@ def function_calls(text: str) -> tuple[Call, ...]:
             parts = parts[1:]
         if len(parts) <= 2:
             found.append(Call(parts, tokens[first].start, tokens[i - 1].end, i))
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def calls_of_current_database(text: str) -> tuple[tuple[int, int, str], ...]:
+    """The offsets of calls of `current_database()`, and of `current_schema()`, which is the same, and after each the
+    alias that gives a value in their place the name that Spark gives the column: where it is the first one of a SELECT
+    without an alias. There is none elsewhere."""
+    tokens, found = tokenize(text), []
+    for call in function_calls(text):
+        closing = tokens[call.opening].partner
+        if len(call.parts) == 1 and call.parts[0].lower() in _CURRENT_DATABASE and closing == call.opening + 1:
+            first = call.opening >= 2 and tokens[call.opening - 2].key == "SELECT"
+            named = first and tokens[closing + 1].key in _BEHIND_ITEM
+            alias = f" AS {quoted_name(_SHOWN)}" if named else ""
+            found.append((call.start, tokens[closing].end, alias))
     return tuple(found)
 
 

@@ -1,0 +1,31 @@
+"""Calls of functions in a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.sql.query.function_calls import calls_of_current_database
+
+NAMED = " AS `current_schema()`"
+
+
+@pytest.mark.parametrize(
+    ("text", "aliases"),
+    [
+        ("SELECT current_database()", [NAMED]),
+        ("SELECT current_database(), 1 FROM t", [NAMED]),
+        ("SELECT current_database() AS d", [""]),
+        ("SELECT current_database() d", [""]),
+        ("SELECT concat('a', current_database())", [""]),
+        ("SELECT 1 WHERE current_schema() = 'x' AND CURRENT_DATABASE ( ) <> 'y'", ["", ""]),
+        ("SELECT (SELECT Current_Database())", [NAMED]),
+        ("SELECT db.current_database(), current_database(1), `current_database`, 'current_database()'", []),
+    ],
+)
+def test_calls_of_the_current_database(text, aliases):
+    found = calls_of_current_database(text)
+    assert [alias for _, _, alias in found] == aliases
+    assert all(text[start:end].lower().replace(" ", "") in _CALLS for start, end, _ in found)
+
+
+_CALLS = ("current_database()", "current_schema()")
