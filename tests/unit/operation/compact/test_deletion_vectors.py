@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.tables import (
     DELETE,
@@ -22,6 +22,7 @@ from support.tables import (
 )
 
 from tablestore_engine.errors import ConflictError, OptionError
+from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.commit.commit import Change
@@ -111,6 +112,7 @@ def test_a_full_compaction_removes_deleted_rows_and_their_vectors(catalog):
     assert compact_fully(table) is None
 
 
+TEXT = parse_type("STRING")
 BATCH = st.lists(st.tuples(st.integers(0, 40), st.booleans()), min_size=1, max_size=12, unique_by=lambda one: one[0])
 STEP = st.one_of(
     st.tuples(st.just("write"), BATCH),
@@ -121,11 +123,12 @@ STEP = st.one_of(
 
 
 @settings(max_examples=40, deadline=None)
+@example(steps=[("write", [(0, False)]), ("leave", [(0, False)]), ("leave", [(1, True)])], dynamic=False, orc=False)
 @given(steps=st.lists(STEP, min_size=1, max_size=14), dynamic=st.booleans(), orc=st.booleans())
 def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
     options = {
         **VECTORS,
-        "bucket": "-1" if dynamic else "2",
+        "bucket": "-1" if dynamic else "1",
         "file.format": "orc" if orc else "parquet",
         "num-sorted-run.compaction-trigger": "3",
         "snapshot.num-retained.min": "100",
@@ -155,8 +158,11 @@ def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
             compact_fully(table)
         if what in ("write", "compact"):
             shown, waiting = {k: v for k, v in (shown | waiting).items() if v is not None}, {}
-        if not any(e.file.level == 0 for e in table.live_files()):
-            shown, waiting = {k: v for k, v in (shown | waiting).items() if v is not None}, {}
+        # Each partition has one bucket; where that was empty, the rows of a write are shown at once.
+        hidden = {decode_row(e.partition, [TEXT])[0] for e in table.live_files() if e.file.level == 0}
+        settled = {k: v for k, v in waiting.items() if f"p{k % 2}" not in hidden}
+        shown = {k: v for k, v in (shown | settled).items() if v is not None}
+        waiting = {k: v for k, v in waiting.items() if k not in settled}
         assert values(table) == shown
         if table.latest_snapshot() is not None:
             states[table.latest_snapshot().id] = shown
