@@ -72,6 +72,8 @@ may have one of these names, or one that begins with `__tablestore_`.
 - `EXPLAIN` of UPDATE, DELETE and MERGE shows the plan that computes the changed rows. Nothing is written.
 - UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
   view shows the new rows; so does a view that only gives its columns other names. Other views cannot be written to.
+- A name without a schema means a temporary view, or else a table or view of the current schema, or else a table of
+  Spark's own catalog. `current_database()` and `current_schema()` are the current schema.
 - `CACHE TABLE t` keeps the rows of a table in memory, in this session, until `UNCACHE TABLE t`. After a write they are
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other

@@ -65,9 +65,9 @@ def function_calls(text: str) -> tuple[Call, ...]:
 
 @lru_cache(maxsize=256)
 def calls_of_current_database(text: str) -> tuple[tuple[int, int, str], ...]:
-    """The offsets of calls of `current_database()`, and of `current_schema()`, which is the same, and after each the
-    alias that gives a value in their place the name that Spark gives the column: where it is the first one of a SELECT
-    without an alias. There is none elsewhere."""
+    """The offsets of calls of `current_database()`, and of `current_schema()`, which is the same. After them comes the
+    alias under which a value has the name that Spark gives such a column: of the first one of a SELECT, unless it has
+    an alias. It is empty elsewhere."""
     tokens, found = tokenize(text), []
     for call in function_calls(text):
         closing = tokens[call.opening].partner
