@@ -28,6 +28,7 @@ from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.row_expressions import read_expression
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import CreateTable
@@ -136,7 +137,9 @@ class TableStore(StoreSession):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
         statement = self._checked(statement, context)
-        answered = execute_catalog(statement, context)
+        # A session may give the statement an identity.
+        in_session = isinstance(statement, DropPartitions) and self._spark is not None
+        answered = None if in_session else execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)

@@ -39,7 +39,7 @@ from tablestore_engine.sql.row_level.execute_update_delete import (
     updated_rows,
 )
 from tablestore_engine.sql.row_level.former_partitions import (
-    drop_rows_of_partitions,
+    drop_partitions_or_rows,
     overwrite_partition,
     truncate_partition,
 )
@@ -111,9 +111,11 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement on managed tables, unless its identity says that it was run before."""
     if isinstance(statement, RowStatement):
         context = with_dynamic_options(statement, context)
-    elif isinstance(statement, (CreateTableAs, Truncate)):
+    elif isinstance(statement, (CreateTableAs, Truncate, DropPartitions)):
         context = with_session_identity(statement.table, context)
-    if isinstance(statement, (RowStatement, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
+    if isinstance(statement, (RowStatement, CreateTableAs, Truncate, DropPartitions)) and was_sent_before(
+        statement.table, context
+    ):
         return StatementResult("ALREADY APPLIED", 0)
     return _RUNNERS[type(statement)](statement, context)
 
@@ -316,7 +318,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     InsertInto: execute_insert,
     InsertOverwrite: _overwrite,
     Truncate: truncate_partition,
-    DropPartitions: drop_rows_of_partitions,
+    DropPartitions: drop_partitions_or_rows,
     Delete: execute_delete,
     Update: execute_update,
     Merge: execute_merge,

@@ -6,7 +6,7 @@ One commit removes their files; earlier snapshots still have them until they exp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
@@ -17,7 +17,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
-from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.partition_time import PartitionTime
 from tablestore_engine.table_state import TableState
@@ -119,9 +119,10 @@ def remove_expired(
     return Expired(tuple(path for path, _ in removed), drop(state, removal_of(chosen, guard)))
 
 
-def drop(state: TableState, removal: Change) -> Committed:
+def drop(state: TableState, removal: Change, intent: WriteIntent = PLAIN) -> Committed:
     """Commit a removal of partitions."""
-    return publish_change(state, removal, WriteIntent(identity=new_identity(state.options, "drop-partition")))
+    identity = intent.identity or new_identity(state.options, "drop-partition")
+    return publish_change(state, removal, replace(intent, identity=identity))
 
 
 def _live_files(state: TableState) -> list[ManifestEntry]:

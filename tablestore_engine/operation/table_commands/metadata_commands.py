@@ -18,7 +18,7 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.write_group import forgotten_group
 from tablestore_engine.operation.tags.tags import delete_tag
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.consumer_store import consumers, delete_consumer
 from tablestore_engine.table_state import TableState
@@ -38,12 +38,14 @@ def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
         return follow(publish_change(state, replace_all(state.schema, schema), whole, schema))
 
 
-def drop_partitions(state: TableState, partitions: Collection[bytes]) -> Snapshot | None:
-    """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
+def drop_partitions(state: TableState, partitions: Collection[bytes], intent: WriteIntent = PLAIN) -> Snapshot | None:
+    """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to commit.
 
     Rows that others commit to them before are removed, too.
     """
-    return follow(drop(state, removal_of(partitions))) if partitions else None
+    if not partitions and intent.commits_nothing:
+        return None
+    return follow(drop(state, removal_of(partitions), intent))
 
 
 def expire_partitions(

@@ -6,29 +6,30 @@ Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
-from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
-from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 
 
 class StoreAssignment:
-    """How a statement assigns values: fields of structs match by name, or by position as in a cast."""
+    """How a statement assigns values."""
 
-    def __init__(self, spark: SparkSession, *, named_fields: bool) -> None:
-        self._spark = spark
-        self._resolver = session_resolver(spark) if named_fields else None
+    def __init__(self, resolver: Resolver | None, changes_numbers: Callable[[], bool]) -> None:
+        """`resolver` says which fields of structs have the same name; None where they match by position, as in a cast.
+        `changes_numbers` says whether a cast makes another number of one that is out of range; it is asked once."""
+        self._resolver = resolver
+        self._changes_numbers = changes_numbers
 
     @cached_property
     def checks_numbers(self) -> bool:
-        """Whether numbers that are out of range are errors that a cast does not raise. The session is asked once."""
-        return casts_change_numbers(self._spark)
+        """Whether numbers that are out of range are errors that a cast does not raise."""
+        return self._changes_numbers()
 
     def sql(self, value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
         """SQL of a value of the type `given`; a cast to `wanted` gives what is stored.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -74,7 +75,8 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    assignment = StoreAssignment(frame.sparkSession, named_fields=named_fields)
+    changes_numbers = partial(casts_change_numbers, frame.sparkSession)
+    assignment = StoreAssignment(resolver if named_fields else None, changes_numbers)
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:

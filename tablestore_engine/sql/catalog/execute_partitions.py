@@ -5,13 +5,16 @@ from __future__ import annotations
 from tablestore_engine.errors import NotFoundError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions as drop
+from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
 from tablestore_engine.sql.catalog.partition_spec import static_values
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.partition import DropPartitions
 
 
-def drop_partitions(statement: DropPartitions, context: CatalogContext) -> StatementResult | None:
+def drop_partitions(
+    statement: DropPartitions, context: CatalogContext, intent: WriteIntent = PLAIN
+) -> StatementResult | None:
     """Remove partitions with their rows, all in one commit; None where rows of other partitions are in the same files.
 
     Raises:
@@ -32,5 +35,5 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")
         chosen |= found
-    drop(table.state, chosen)
+    drop(table.state, chosen, intent)
     return done("DROP PARTITION")

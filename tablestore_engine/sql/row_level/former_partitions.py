@@ -13,6 +13,8 @@ from typing import Any
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.catalog.execute_partitions import drop_partitions
 from tablestore_engine.sql.catalog.partition_spec import clause_values, static_values
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import execute_delete
@@ -55,8 +57,13 @@ def truncate_partition(statement: Truncate, context: RowContext) -> StatementRes
     return execute_truncate(statement, context)
 
 
-def drop_rows_of_partitions(statement: DropPartitions, context: RowContext) -> StatementResult:
-    """ALTER TABLE … DROP PARTITION, where `execute_partitions` finds that whole partitions do not suffice."""
+def drop_partitions_or_rows(statement: DropPartitions, context: RowContext) -> StatementResult:
+    """ALTER TABLE … DROP PARTITION: of whole partitions, where these are all."""
+    names = CatalogContext(context.catalog, context.database, resolver=context.resolver)
+    return drop_partitions(statement, names, context.intent) or _drop_rows(statement, context)
+
+
+def _drop_rows(statement: DropPartitions, context: RowContext) -> StatementResult:
     schema = context.table(statement.table).schema
     specs = [partition_condition(schema, static_values(schema, one)) for one in statement.partitions]
     where = " OR ".join(f"({one})" for one in specs)

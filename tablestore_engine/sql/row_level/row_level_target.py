@@ -43,7 +43,7 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.session.session_settings import session_resolver
+from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.table import Table
@@ -125,7 +125,7 @@ class RowLevelTarget:
 
     @cached_property
     def _assignment(self) -> StoreAssignment:
-        return StoreAssignment(self.frames.spark, named_fields=True)
+        return StoreAssignment(self.resolver, partial(casts_change_numbers, self.frames.spark))
 
     @property
     def resolver(self) -> Resolver:

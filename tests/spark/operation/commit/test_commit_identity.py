@@ -55,6 +55,33 @@ def test_a_setting_of_the_session(sums):
     assert rows(sums) == [(1, 5)]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE p DROP PARTITION (d = 1)",
+        "ALTER TABLE p DROP IF EXISTS PARTITION (d = 1)",
+        "ALTER TABLE p DROP IF EXISTS PARTITION (d = 9)",
+        "TRUNCATE TABLE p PARTITION (d = 1)",
+    ],
+)
+def test_a_removed_partition(store, statement):
+    """The same identity may have been sent before the rows of somebody else came."""
+    store.execute("CREATE TABLE p (id INT, d INT) PARTITIONED BY (d)")
+    store.execute("INSERT INTO p VALUES (1, 1), (2, 2)")
+    left = [(2, 2)] if "= 1" in statement else [(1, 1), (2, 2)]
+    store.spark.conf.set("spark.paimon.commit.identifier", "7")
+    try:
+        store.execute(statement)
+        assert rows(store, "SELECT * FROM p") == left
+        store.spark.conf.unset("spark.paimon.commit.identifier")
+        store.execute("INSERT INTO p VALUES (3, 1), (4, 9)")
+        store.spark.conf.set("spark.paimon.commit.identifier", "7")
+        assert store.execute(statement).kind == "ALREADY APPLIED"
+    finally:
+        store.spark.conf.unset("spark.paimon.commit.identifier")
+    assert rows(store, "SELECT * FROM p") == sorted([*left, (3, 1), (4, 9)])
+
+
 def test_a_frame(sums):
     frame = sums.spark.sql("SELECT 1 AS id, 5 AS v")
     written = [sums.write("t", frame, commit_user="loader", commit_identifier=1) for _ in range(3)]
