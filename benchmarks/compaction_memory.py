@@ -23,7 +23,7 @@ import pyarrow as pa
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.write.write_task import with_bucket, write_sorted
 from tablestore_engine.operation.write_job.new_write import new_job
 from tablestore_engine.operation.write_job.write_job import WriteJob
@@ -63,7 +63,7 @@ def _measure(work: str, memory: int, times: float, runs: int) -> int:
     rows = int(memory * times * (1 << 20) / _ROW_BYTES)
     table = _filled(work, rows // runs, runs)
     size = sum(e.file.file_size for e in table.live_files()) / (1 << 20)
-    (task,) = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    (task,) = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     path = os.path.join(work, "task")
     with open(path, "wb") as file:
         pickle.dump(task, file)

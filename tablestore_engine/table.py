@@ -19,7 +19,7 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
 from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
@@ -151,7 +151,7 @@ class Table(TableHistory):
         self,
         snapshot: Snapshot | None = None,
         predicate: Predicate | None = None,
-        partition_filter: PartitionFilter | None = None,
+        partition_filter: PartitionValuesFilter | None = None,
         schema: TableSchema | None = None,
     ) -> ScanPlan:
         """Plan a read of a snapshot (default: the latest)."""

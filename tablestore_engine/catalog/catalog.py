@@ -13,9 +13,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
 from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
-from tablestore_engine.catalog.unfinished_tables import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.view_and_function_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,

@@ -75,7 +75,7 @@ def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], *, full:
 
 def _compact_one(store: TableStore, identifier: tuple[str, str], *, full: bool) -> tuple[str, int]:
     """A description of what was done, and its exit code."""
-    from tablestore_engine.operation.compact.compact_plan import Extent
+    from tablestore_engine.operation.compact.pick_tasks import Extent
     from tablestore_engine.spark.compact.compact_due import compact_due
 
     try:

@@ -6,7 +6,7 @@ import os
 import socket
 from functools import lru_cache
 
-from tablestore_engine.metadata.warehouse.unfinished_table import Process
+from tablestore_engine.metadata.warehouse.build_record import Process
 
 
 def this_process() -> Process:

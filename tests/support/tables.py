@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.compaction.pick_runs import unit_of
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction, task_of, universal_options
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks, task_of, universal_options
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.cross_partition_keys import files_with, records_of, routed_rows
@@ -137,7 +137,7 @@ def write_routed(table, rows, kinds=None):
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
     extent = Extent.FULL if full else Extent.DUE
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, extent)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, extent)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 

@@ -20,8 +20,8 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import reads_rows
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
+from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
-from dbt.adapters.tablestore.models.write_identities import WriteIdentities
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -43,7 +43,7 @@ class ChangeMethods(SchemaMethods):
     _topics: ModelTopics | None
     _warned: dict[str, object]
     _rebuilds: dict[tuple[str, str, str], bool]
-    _identities: WriteIdentities
+    _identities: CommitIdentities
 
     @property
     def _model_changes(self) -> ModelChanges:

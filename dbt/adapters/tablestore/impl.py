@@ -21,8 +21,8 @@ from dbt.adapters.tablestore.connection.connection_manager import TableStoreConn
 from dbt.adapters.tablestore.connection.environment import environment_of, reads_rows
 from dbt.adapters.tablestore.macro_methods import MacroMethods
 from dbt.adapters.tablestore.models.changes_since_last_run import ModelChanges
+from dbt.adapters.tablestore.models.commit_identities import identities_of_command
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics
-from dbt.adapters.tablestore.models.write_identities import identities_of_command
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from tablestore_engine.schema.types.sql_literals import quoted_name

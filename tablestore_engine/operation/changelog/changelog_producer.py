@@ -30,7 +30,7 @@ from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
 from tablestore_engine.operation.changelog.newest_changes import newest_changes
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.read.held_files import HeldRecords
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, live_entries
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.scan.whole_records import with_whole_records
@@ -71,7 +71,7 @@ class Producer:
         """Write the changelog of a commit that follows `latest` and changes files by `entries`. Returns its files."""
         changed = [e for e in entries if e.file.level >= self.level]
         ids = {(e.partition, e.bucket) for e in changed}
-        choice = PartitionChoice.of(self.state.schema, {partition for partition, _ in ids})
+        choice = PartitionFilter.of(self.state.schema, {partition for partition, _ in ids})
         live = live_entries(self.state.manifests, latest, choice) if latest and ids else []
         before = [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
         # A compaction merges files from below into the state, and its result is what they and the state are together:

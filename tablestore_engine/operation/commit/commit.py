@@ -53,7 +53,7 @@ from tablestore_engine.operation.commit.manifest_merge import is_all_due, merge_
 from tablestore_engine.operation.commit.read_conflicts import check_index, check_merged, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore_files import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
@@ -270,7 +270,7 @@ class Committer:
             check_overtaken(self.state, change, latest)
         # A statement relies on what it read anywhere, where readers leave rows out until they are merged.
         read_all = self.schema.reads_files_alone and change.read_snapshot is not None and change.read_buckets is None
-        choice = PartitionChoice.of(self.schema, None if read_all else change.partitions)
+        choice = PartitionFilter.of(self.schema, None if read_all else change.partitions)
         live = live_entries(self.manifests, latest, choice) if latest and self._needs_live(change) else []
         if change.index is not None and change.index.vectors:
             check_vectors(index_entries(self.manifests, latest), live, change.index)
@@ -333,7 +333,7 @@ class Committer:
         changing = to_change(metas, options)
         asked = change.merges_manifests and (len(changing) > 1 or any(one.num_deleted_files for one in changing))
         if asked or is_all_due(metas, options):
-            kept, entries = merge_all(metas, options, self._read, partial(PartitionChoice.of, self.schema))
+            kept, entries = merge_all(metas, options, self._read, partial(PartitionFilter.of, self.schema))
             return [*kept, *self._write_manifests(entries, written)]
         merge = newest_to_merge(metas, options)
         entries = merge_entries(e for m in merge.merged for e in self._read(m))

@@ -18,7 +18,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     ManifestFileMeta,
     merge_entries,
 )
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import CoreOptions
 
 _Manifests = list[ManifestFileMeta]
@@ -75,7 +75,7 @@ def merge_all(
     metas: Sequence[ManifestFileMeta],
     options: CoreOptions,
     read: Callable[[ManifestFileMeta], Sequence[ManifestEntry]],
-    choice_of: Callable[[frozenset[bytes]], PartitionChoice | None],
+    choice_of: Callable[[frozenset[bytes]], PartitionFilter | None],
 ) -> tuple[_Manifests, list[ManifestEntry]]:
     """The manifests that stay, and the entries of the others, of which every DELETE has met its ADD.
 

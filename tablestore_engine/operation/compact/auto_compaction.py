@@ -21,14 +21,14 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.index_change import BucketId, IndexChange, vector_conflicts
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.deletion_vectors import vectors_after
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan, stored_buckets
 from tablestore_engine.operation.transaction.transaction import publish_change, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
@@ -225,7 +225,7 @@ def _what_fits(state: TableState, done: NewFiles, index: IndexChange | None) -> 
     latest = state.snapshots.latest()
     named = {e.partition for e in (*done.added, *done.removed)}
     named |= {partition for partition, _ in (index.vectors if index is not None else ())}
-    choice = PartitionChoice.of(state.schema, named)
+    choice = PartitionFilter.of(state.schema, named)
     live = live_entries(state.manifests, latest, choice) if latest else []
     left = fitting(state.schema, live, done)
     if index is None:
@@ -264,7 +264,7 @@ def _due_tasks(
     named = None if written is None else {partition for partition, _ in written}
     buckets = stored_buckets(state, state.snapshots.latest(), named=named)
     chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
-    tasks = plan_compaction(chosen, target, state.schemas, extent)
+    tasks = pick_tasks(chosen, target, state.schemas, extent)
     if not tasks:
         return []
     # One of two compactions of the same bucket would be in vain.

@@ -26,10 +26,10 @@ from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
-from tablestore_engine.operation.compact.compact_plan import Extent, knowing, plan_compaction, rest_of
 from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.pick_tasks import Extent, knowing, pick_tasks, rest_of
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.table_state import TableState
@@ -41,7 +41,7 @@ _ATTEMPTS = 20
 
 
 def schedule(
-    state: TableState, strategy: str, now_millis: int, chosen: PartitionFilter | None = None
+    state: TableState, strategy: str, now_millis: int, chosen: PartitionValuesFilter | None = None
 ) -> CompactionPlan | None:
     """Write a plan of due compactions. Returns it, None when nothing is due.
 
@@ -67,7 +67,7 @@ def schedule(
     plan = plan_scan(state, latest, partition_filter=chosen)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
     extent = Extent.FULL if strategy == "full" else Extent.UNMERGED
-    tasks = plan_compaction(free, write_target(state), state.schemas, extent)
+    tasks = pick_tasks(free, write_target(state), state.schemas, extent)
     if not tasks:
         return None
     made = _write_plan(state, latest, strategy, tasks, now_millis)

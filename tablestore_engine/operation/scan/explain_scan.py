@@ -7,7 +7,7 @@ from typing import Final
 
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import (
     And,
@@ -45,7 +45,7 @@ def scan_text(name: str, live: Sequence[ManifestEntry], plan: ScanPlan, predicat
     where = f", snapshot {plan.snapshot.id}" if plan.snapshot else ""
     read = {file.file_name for file in plan.files}
     lines = [f"== Files of {name}{where} ==", f"{len(read)} of {len(live)} files are read"]
-    choice = PartitionChoice(schema, predicate, None)
+    choice = PartitionFilter(schema, predicate, None)
     path = {row: partitions.path_of(row) for row in {entry.partition for entry in live}}
     if schema.partition_keys:
         why = predicate_text(only_on(predicate, schema.partition_keys, schema.key))

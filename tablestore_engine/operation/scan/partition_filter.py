@@ -19,17 +19,17 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 _MOST_NAMED = 1_000  # of more, comparing each with the bounds of each manifest would cost more than it saves
-PartitionFilter = Callable[[tuple[Any, ...]], bool]
+PartitionValuesFilter = Callable[[tuple[Any, ...]], bool]
 
 
-class PartitionChoice:
+class PartitionFilter:
     """The partitions in which rows may fit a predicate, whose values a filter accepts, and that are named."""
 
     def __init__(
         self,
         schema: TableSchema,
         predicate: Predicate | None = None,
-        accepts: PartitionFilter | None = None,
+        accepts: PartitionValuesFilter | None = None,
         named: Collection[bytes] | None = None,
     ) -> None:
         """A `predicate`, filter or names (BinaryRows) of None leave nothing out."""
@@ -45,7 +45,7 @@ class PartitionChoice:
         self._named_values = [self._format.decode(row) for row in self._named or ()]
 
     @classmethod
-    def of(cls, schema: TableSchema, named: Collection[bytes] | None) -> PartitionChoice | None:
+    def of(cls, schema: TableSchema, named: Collection[bytes] | None) -> PartitionFilter | None:
         """Exactly the named partitions; None, for all, of None or where there are no partition columns."""
         return None if named is None or not schema.partition_keys else cls(schema, named=named)
 

@@ -24,7 +24,7 @@ from tablestore_engine.operation.files.deletion_vectors import (
 )
 from tablestore_engine.operation.scan.file_index_skipping import FileIndexes
 from tablestore_engine.operation.scan.file_skipping import IndexTest, skip_buckets
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice, PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter, PartitionValuesFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.scan.whole_records import with_whole_records
 from tablestore_engine.schema.table.predicate import Predicate
@@ -34,7 +34,7 @@ from tablestore_engine.table_state import TableState
 
 
 def live_entries(
-    manifests: ManifestStore, snapshot: Snapshot, choice: PartitionChoice | None = None
+    manifests: ManifestStore, snapshot: Snapshot, choice: PartitionFilter | None = None
 ) -> list[ManifestEntry]:
     """All live files of a snapshot, or those of some partitions.
 
@@ -56,7 +56,7 @@ def live_entries(
     return live
 
 
-def _entries_of(manifests: ManifestStore, name: str, choice: PartitionChoice | None) -> list[ManifestEntry]:
+def _entries_of(manifests: ManifestStore, name: str, choice: PartitionFilter | None) -> list[ManifestEntry]:
     metas = manifests.read_list(name)
     if choice is None:
         return [e for meta in metas for e in manifests.read_manifest(meta.file_name)]
@@ -79,7 +79,7 @@ def plan_scan(
     state: TableState,
     snapshot: Snapshot | None,
     predicate: Predicate | None = None,
-    partition_filter: PartitionFilter | None = None,
+    partition_filter: PartitionValuesFilter | None = None,
     named: Collection[bytes] | None = None,
 ) -> ScanPlan:
     """Plan a read of a snapshot, with the schema of the state. `named` are the only partitions to read, as BinaryRows.
@@ -91,9 +91,9 @@ def plan_scan(
     schema.core_options.check_readable()
     if snapshot is None:
         return ScanPlan(None, schema, ())
-    choice = PartitionChoice.of(schema, named)
+    choice = PartitionFilter.of(schema, named)
     if predicate is not None or partition_filter is not None:
-        choice = PartitionChoice(schema, predicate, partition_filter, named)
+        choice = PartitionFilter(schema, predicate, partition_filter, named)
     entries = live_entries(state.manifests, snapshot, choice)
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(state, snapshot, entries)
@@ -122,7 +122,7 @@ def readable_buckets(
 def stored_buckets(
     state: TableState,
     snapshot: Snapshot | None,
-    partition_filter: PartitionFilter | None = None,
+    partition_filter: PartitionValuesFilter | None = None,
     named: Collection[bytes] | None = None,
 ) -> list[BucketScan]:
     """All files of a snapshot, or those of some partitions, as a compaction takes them: also those that reads leave out
@@ -131,9 +131,9 @@ def stored_buckets(
         return list(plan_scan(state, snapshot, partition_filter=partition_filter, named=named).buckets)
     if snapshot is None:
         return []
-    choice = PartitionChoice.of(state.schema, named)
+    choice = PartitionFilter.of(state.schema, named)
     if partition_filter is not None:
-        choice = PartitionChoice(state.schema, None, partition_filter, named)
+        choice = PartitionFilter(state.schema, None, partition_filter, named)
     entries = live_entries(state.manifests, snapshot, choice)
     refuse_formats(group_by_bucket(entries, state.schema))
     return _with_deletions(state, snapshot, entries)

@@ -31,7 +31,7 @@ from tablestore_engine.operation.commit.multiset_enable import Publisher, enable
 from tablestore_engine.operation.commit.replace_table import schema_publisher
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import write_target
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.hash_index_change import index_change
@@ -96,7 +96,7 @@ def begin(
     Raises:
         OptionError: the table has options under which this engine cannot write.
     """
-    choice = PartitionChoice.of(state.schema, partitions)
+    choice = PartitionFilter.of(state.schema, partitions)
     live = live_entries(state.manifests, snapshot, choice) if snapshot else []
     index = index_entries(state.manifests, snapshot)
     target = write_target(state.with_schema(schema or state.schema))

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import ConflictError, ExecutionError, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.compact.compact_plan import Extent
+from tablestore_engine.operation.compact.pick_tasks import Extent
 from tablestore_engine.operation.compact.scheduled_run import PlanFailure, PlanResult, run_each
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks, owner
 from tablestore_engine.storage.clock import now_millis

@@ -25,11 +25,11 @@ from tablestore_engine.operation.compact.auto_compaction import (
     size_of,
 )
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.rewrite_file_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.spark.queries.collect import collect_arrow
@@ -44,7 +44,7 @@ Run = Callable[[CompactTask, str], list[ManifestEntry]]
 def compact_table(
     spark: Callable[[], SparkSession],
     table: Table,
-    partition_filter: PartitionFilter | None = None,
+    partition_filter: PartitionValuesFilter | None = None,
     *,
     extent: Extent = Extent.FULL,
     skip: Collection[tuple[bytes, int]] = (),
@@ -62,7 +62,7 @@ def compact_table(
         target = table.write_target()
         stored = stored_buckets(table.state, table.latest_snapshot(), partition_filter)
         buckets = [b for b in stored if (b.partition_row, b.bucket) not in skipped]
-        tasks = plan_compaction(buckets, target, table.schemas, extent)
+        tasks = pick_tasks(buckets, target, table.schemas, extent)
         if not tasks:
             return done
         try:
@@ -81,7 +81,7 @@ def compact_table(
 
 
 def rewrite_indexes(
-    spark: Callable[[], SparkSession], table: Table, partition_filter: PartitionFilter | None = None
+    spark: Callable[[], SparkSession], table: Table, partition_filter: PartitionValuesFilter | None = None
 ) -> list[ManifestEntry]:
     """Make the file indexes of all files, or those of some partitions, anew. Returns the ADD entries of those that
     changed.

@@ -24,7 +24,7 @@ from tablestore_engine.operation.commit.append_deletion_vectors import without_r
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.read.row_count import row_count
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files
@@ -82,7 +82,7 @@ def sort_compact(
     spark: Callable[[], SparkSession],
     table: Table,
     order: SortOrder,
-    partition_filter: PartitionFilter | None = None,
+    partition_filter: PartitionValuesFilter | None = None,
 ) -> Snapshot | None:
     """Rewrite the table, or some partitions, sorted. Returns the snapshot, None when there are no rows.
 

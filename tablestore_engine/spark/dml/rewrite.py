@@ -17,7 +17,7 @@ from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
@@ -36,7 +36,7 @@ def rescale(
     spark: Callable[[], SparkSession],
     load: Callable[[], Table],
     number: int | None,
-    chosen: PartitionFilter | None = None,
+    chosen: PartitionValuesFilter | None = None,
     *,
     now_millis: Callable[[], int],
 ) -> WriteOutcome:

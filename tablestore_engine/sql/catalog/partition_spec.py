@@ -9,7 +9,7 @@ from typing import Any
 from tablestore_engine.errors import NotFoundError, SchemaError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.schema.types.types import STRING_ROOTS, AtomicType, DataField, DataType
@@ -88,7 +88,7 @@ def one_partition(table: Table, spec: PartitionSpec) -> tuple[str, dict[str, Any
     return path, wanted, [one for one in entries if one.partition == row]
 
 
-def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionFilter:
+def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionValuesFilter:
     """Chooses the partitions that match one of these specs, by the stored names of columns."""
     keys = schema.partition_keys
     choices = [{keys.index(name): value for name, value in one.items()} for one in wanted]
@@ -122,6 +122,6 @@ def _parsed(value: str, text: str, kind: DataType, name: str) -> Any:
         raise SqlError(f"The partition column '{name}' cannot be {text}: {error}.") from None
 
 
-def partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionFilter | None:
+def partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionValuesFilter | None:
     """Chooses the partitions with these values; None for no values."""
     return chosen_partitions(schema, [wanted]) if wanted else None

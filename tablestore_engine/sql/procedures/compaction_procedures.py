@@ -9,9 +9,9 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.compact.compact_plan import Extent
+from tablestore_engine.operation.compact.pick_tasks import Extent
 from tablestore_engine.operation.compact.schedule_compaction import STRATEGIES, schedule
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
@@ -85,7 +85,7 @@ def _run(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     return [(result.plan.instant, outcome.state.value, outcome.snapshot_id, outcome.message)]
 
 
-def _listed(table: Table, arguments: Arguments) -> PartitionFilter | None:
+def _listed(table: Table, arguments: Arguments) -> PartitionValuesFilter | None:
     listed = text("partitions", arguments)
     return listed_partitions(table.schema, listed) if listed else None
 
@@ -129,7 +129,7 @@ def with_options(table: Table, listed: str) -> Table:
     return table.with_options(changes, "compaction")
 
 
-def where_partitions(table: Table, condition: str, context: RowContext) -> PartitionFilter:
+def where_partitions(table: Table, condition: str, context: RowContext) -> PartitionValuesFilter:
     """Chooses the partitions for which a condition on their columns holds."""
     _check_partitioned(table, "where")
     rows = {entry.partition for entry in table.live_files()}
@@ -137,7 +137,7 @@ def where_partitions(table: Table, condition: str, context: RowContext) -> Parti
     return _among(table, chosen)
 
 
-def _idle(table: Table, since: str, now_millis: int) -> PartitionFilter:
+def _idle(table: Table, since: str, now_millis: int) -> PartitionValuesFilter:
     """Partitions without new rows for a time; files of compactions do not count."""
     _check_partitioned(table, "partition_idle_time")
     try:
@@ -159,7 +159,7 @@ def _check_partitioned(table: Table, argument: str) -> None:
         raise SqlError(f"{argument} chooses partitions, and table {table.name} has none.", hint="Leave it out.")
 
 
-def _among(table: Table, rows: set[bytes]) -> PartitionFilter:
+def _among(table: Table, rows: set[bytes]) -> PartitionValuesFilter:
     partition_format = PartitionFormat(table.schema)
     chosen = {partition_format.decode(row) for row in rows}
     return lambda values: values in chosen

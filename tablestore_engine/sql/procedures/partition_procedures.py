@@ -12,7 +12,7 @@ from tablestore_engine.operation.expiration.partition_expire import (
     PartitionRetention,
 )
 from tablestore_engine.operation.history.partition_done import mark_done
-from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -36,7 +36,7 @@ def partition_specs(listed: str) -> list[dict[str, str]]:
     return specs
 
 
-def listed_partitions(schema: TableSchema, listed: str) -> PartitionFilter:
+def listed_partitions(schema: TableSchema, listed: str) -> PartitionValuesFilter:
     """Chooses the partitions of a list; see `partition_specs`."""
     return chosen_partitions(schema, [_values(spec, schema) for spec in partition_specs(listed)])
 

@@ -54,7 +54,7 @@ def _keep(path: str, records: Sequence[Any]) -> None:
         _cache.put(path, tuple(records))
 
 
-class WantedPartitions(Protocol):
+class EntryFilter(Protocol):
     """The partitions whose entries are read (`operation.scan.partition_filter`)."""
 
     def chosen(self, entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
@@ -156,7 +156,7 @@ class ManifestStore:
         """
         return self._read(name, decode_entries)
 
-    def read_manifest_of(self, name: str, wanted: WantedPartitions) -> list[ManifestEntry]:
+    def read_manifest_of(self, name: str, wanted: EntryFilter) -> list[ManifestEntry]:
         """The entries of some partitions in a manifest. Raises like ``read_manifest``.
 
         Of a large manifest with bounds, only the blocks are decoded that may hold them.
@@ -165,7 +165,7 @@ class ManifestStore:
         cached = _cache.get(path)
         return wanted.chosen(self._some(path, wanted) if cached is None else cached)
 
-    def _some(self, path: str, wanted: WantedPartitions) -> Sequence[ManifestEntry]:
+    def _some(self, path: str, wanted: EntryFilter) -> Sequence[ManifestEntry]:
         """The entries of the blocks that may hold some partitions; of a manifest without bounds all."""
         bounds: Sequence[BlockBounds] | None = _cache.get(f"{path}#")
         data = self._io.read(path) if bounds is None else b""

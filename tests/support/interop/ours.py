@@ -15,7 +15,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import begin, publish
@@ -110,7 +110,7 @@ class OurTable:
         """Compact every bucket that needs it."""
         table = self.table
         stored = stored_buckets(table.state, table.latest_snapshot())
-        tasks = plan_compaction(stored, table.write_target(), table.schemas, Extent.FULL if full else Extent.DUE)
+        tasks = pick_tasks(stored, table.write_target(), table.schemas, Extent.FULL if full else Extent.DUE)
         if table.schema.core_options.deletion_vectors:
             return run_and_commit(table.state, tasks, execute_here) if tasks else None
         entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]

@@ -31,7 +31,7 @@ from support.tables import (
 
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.expiration.partition_expire import expire_when_due
@@ -310,7 +310,7 @@ def test_runs_are_merged_as_the_option_says(tmp_path, options, merged):
     write(table, rows(range(20_000)))
     write(table, rows(range(3)))
     write(table, rows(range(500)))
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas)
     assert [len(task.files) for task in tasks] == [merged]
 
 

@@ -16,7 +16,7 @@ from tablestore_engine.operation.changelog.change_plan import ChangeRange, plan_
 from tablestore_engine.operation.commit.append_deletion_vectors import mark_deleted
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.orphan_files import find_orphans
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, expire_snapshots
@@ -156,7 +156,7 @@ def test_a_compaction_and_a_delete_of_one_file_conflict(catalog):
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
     delete(table, [1])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     delete(table, [12])
     with pytest.raises(ConflictError, match="meanwhile"):
         run_and_commit(table.state, tasks, execute_here)
@@ -173,7 +173,7 @@ def test_a_compaction_of_other_buckets_is_committed(catalog):
     for start in (0, 10):
         write(table, [one for p in range(3) for i in range(10) for one in rows([p * 100 + start + i], p="abc"[p])])
     delete(table, [1, 101, 201])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     delete(table, [113])
     kept = ids(table)
     assert run_and_commit(table.state, tasks, execute_here).commit_kind == "COMPACT"
@@ -193,7 +193,7 @@ def many_marked_files(catalog, count, **more):
 
 def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
     table = many_marked_files(catalog, 12)
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas)
     assert sorted(f.file_name for one in tasks for f in one.files) == sorted(f.file_name for f in table.scan().files)
     assert len(tasks) > 1
     assert min(sum(f.file_size for f in one.files) for one in tasks) >= 4 * 1024
@@ -211,7 +211,7 @@ def test_many_files_with_deleted_rows_are_rewritten_in_several_tasks(catalog):
 def test_a_damaged_file_keeps_only_its_bucket_from_being_compacted(catalog):
     """The tasks of a bucket begin with the same vectors, so they are committed together."""
     table = many_marked_files(catalog, 12, partition_keys=["p"])
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas)
     damaged = [one for one in tasks if one.partition_path == "p=a"][-1]
     assert len(tasks) >= 4
 
@@ -230,7 +230,7 @@ def test_a_compaction_that_began_before_the_option_was_set_conflicts(catalog):
     table = make_table(catalog, COLUMNS)
     for start in (0, 10):
         write(table, rows(range(start, start + 10)))
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     catalog.alter_table(*table.identifier, [SetOption("deletion-vectors.enabled", "true")])
     now = reload(table)
     delete(now, [1])

@@ -12,7 +12,7 @@ from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction, task_of
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks, task_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 
 AGGREGATION = {"merge-engine": "aggregation"}
@@ -97,7 +97,7 @@ def test_a_late_row_that_moved_up_before_its_delete_is_dropped(tmp_path):
     late = Late(table, [{"id": 1, "c": 50}], 50)
     now(table, [{"id": 1}], 100, [DELETE])
     move(table, {100}, 4)
-    drops = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    drops = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     assert drops[0].output.drop_deletes
     entries = execute_here(drops)
     late.commit()
@@ -127,7 +127,7 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], options={"bucket": "1"})
     for c in range(2):
         write(table, [{"p": p, "id": 1, "c": c} for p in range(3)], [PUT] * 3)
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     assert len(tasks) == 3
     entries = execute_here(tasks)
     job = new_job(table, into_empty=lambda entry: True)

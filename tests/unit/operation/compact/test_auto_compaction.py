@@ -13,7 +13,7 @@ from support.tables import by_key, commit_kinds, compact, keyed_arrow, make_tabl
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptDataError, StorageError
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
@@ -131,7 +131,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     damaged = next(path for path in live_paths(table) if "/p=3/" in path)
     content = Path(damaged).read_bytes()
     Path(damaged).write_bytes(b"rubbish")
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     with pytest.raises(CorruptDataError, match=Path(damaged).name):
         run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)

@@ -13,7 +13,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT
 from tablestore_engine.operation.compact.compact_bucket import batch_rows, run_compaction
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction, universal_options
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks, universal_options
 from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type
@@ -28,7 +28,7 @@ def table(tmp_path):
 
 def plan(table, *, full):
     extent = Extent.FULL if full else Extent.DUE
-    return plan_compaction(table.scan().buckets, table.write_target(), table.schemas, extent)
+    return pick_tasks(table.scan().buckets, table.write_target(), table.schemas, extent)
 
 
 def test_options_become_thresholds(tmp_path):
@@ -75,7 +75,7 @@ def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
 
     def tasks(hours):
         target = write_target(table.state, now_millis=lambda: int(loaded + hours * 3_600_000))
-        return plan_compaction(table.scan().buckets, target, table.schemas)
+        return pick_tasks(table.scan().buckets, target, table.schemas)
 
     assert tasks(0.9) == []
     (task,) = tasks(1.1)

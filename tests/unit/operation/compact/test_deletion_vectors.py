@@ -27,7 +27,7 @@ from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
-from tablestore_engine.operation.compact.compact_plan import Extent, plan_compaction
+from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.orphan_files import find_orphans
@@ -43,7 +43,7 @@ VECTORS = {"deletion-vectors.enabled": "true", "bucket": "1"}
 
 def compact_fully(table):
     stored = stored_buckets(table.state, table.latest_snapshot())
-    tasks = plan_compaction(stored, table.write_target(), table.schemas, Extent.FULL)
+    tasks = pick_tasks(stored, table.write_target(), table.schemas, Extent.FULL)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 

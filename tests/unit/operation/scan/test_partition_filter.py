@@ -10,7 +10,7 @@ from support.manifest_reads import ManifestReads
 from support.tables import compact, make_table, write
 
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import EMPTY_STATS
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 
 NULL = None
@@ -82,7 +82,7 @@ def test_removed_files_are_not_found(table):
 
 def test_manifests_without_statistics_are_read(table):
     (meta, *_) = table.manifests.read_list(table.latest_snapshot().delta_manifest_list)
-    choice = PartitionChoice(table.schema, Compare("day", "=", day(1)), lambda values: False)
+    choice = PartitionFilter(table.schema, Compare("day", "=", day(1)), lambda values: False)
     assert not choice.may_hold(meta), "it holds rows without a day only"
     assert choice.may_hold(replace(meta, partition_stats=EMPTY_STATS))
     assert choice.may_hold(replace(meta, partition_stats=replace(meta.partition_stats, min_values=b"\0\0\0\1")))

@@ -11,7 +11,7 @@ from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
-from tablestore_engine.operation.compact.compact_plan import task_of
+from tablestore_engine.operation.compact.pick_tasks import task_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.table.schema_changes import SetOption

@@ -9,7 +9,7 @@ from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import SimpleStats
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestFileMeta
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
-from tablestore_engine.operation.scan.partition_filter import PartitionChoice
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.multiset_schema import as_multiset, check_retractable
@@ -88,8 +88,8 @@ def test_bounds_of_manifests_of_other_columns_are_not_taken_for_todays():
     hourly = changed(DropPartitionField("dt"), AddPartitionField("hr"))
     text = encode_row(["x"], [COLUMNS[0][1]])
     meta = ManifestFileMeta("m", 1, 1, 0, SimpleStats(text, text, (0,)), 0)
-    assert PartitionChoice(hourly, Compare("hr", "=", 3), None).may_hold(meta)
-    assert not PartitionChoice(BY_DAY, Compare("dt", "=", "y"), None).may_hold(meta)
+    assert PartitionFilter(hourly, Compare("hr", "=", 3), None).may_hold(meta)
+    assert not PartitionFilter(BY_DAY, Compare("dt", "=", "y"), None).may_hold(meta)
 
 
 def test_dates_are_named_as_in_a_new_table_unless_others_have_a_name_already():

@@ -11,7 +11,7 @@ from support.tables import by_key, keyed_table, make_table, no_spark, read, writ
 
 from tablestore_engine.errors import ConflictError, CorruptDataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.compact.compact_plan import Extent
+from tablestore_engine.operation.compact.pick_tasks import Extent
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.table_commands.after_commit import follow

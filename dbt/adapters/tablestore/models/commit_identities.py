@@ -27,7 +27,7 @@ RUN_RESULTS = "run_results.json"
 ORIGIN = "tablestore_retry.json"  # after a retry: its own id, and its origin
 
 
-class WriteIdentities:
+class CommitIdentities:
     """The identities of the writes of one command."""
 
     def __init__(self, origin: str | None) -> None:
@@ -56,13 +56,13 @@ def _makes_anew(model: Mapping[str, Any], sql: str) -> bool:
         return False  # reported when it runs
 
 
-def identities_of_command(config: Any) -> WriteIdentities:
+def identities_of_command(config: Any) -> CommitIdentities:
     """Those of the command that runs in the project of a configuration."""
     context = click.get_current_context(silent=True)  # the flags are those of the command that is retried
     if context is None or context.info_name != "retry":
-        return WriteIdentities(None)
+        return CommitIdentities(None)
     root, target = Path(config.project_root), str(config.target_path)
-    return WriteIdentities(origin_of_retry(root / str(context.params.get("state") or target), root / target))
+    return CommitIdentities(origin_of_retry(root / str(context.params.get("state") or target), root / target))
 
 
 def origin_of_retry(state: Path, target: Path) -> str | None:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 
 from tablestore_engine.errors import StorageError, TableStoreError
-from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
+from tablestore_engine.metadata.warehouse.build_record import BuildRecord
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import WarehousePaths

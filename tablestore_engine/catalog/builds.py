@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import ConflictError, StorageError, TableStoreError
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
-from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord
+from tablestore_engine.metadata.warehouse.build_record import BuildRecord
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.scheduled_run import beating, fence_off
 from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.metadata_files.build_record_store import BuildRecordStore
 from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
-from tablestore_engine.storage.metadata_files.unfinished_table_store import BuildRecordStore
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths
 from tablestore_engine.storage.processes import is_running, this_process
 from tablestore_engine.table import Table

@@ -15,7 +15,7 @@ from support.tables import arrow_rows, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.warehouse.unfinished_table import Process
+from tablestore_engine.metadata.warehouse.build_record import Process
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.transaction.transaction import begin, publish
@@ -153,7 +153,7 @@ def test_rows_that_others_committed_are_never_dropped(warehouse, caplog):
 
 def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(warehouse, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("tablestore_engine.catalog.unfinished_tables._remove", lambda *_, **__: fail())
+        patch.setattr("tablestore_engine.catalog.builds._remove", lambda *_, **__: fail())
         with pytest.raises(KeyboardInterrupt):
             create(warehouse, "rollback", fail)
     assert tables(warehouse) == {}
@@ -163,7 +163,7 @@ def test_an_owner_that_could_not_drop_its_table_leaves_it_to_the_next_process(wa
 @pytest.mark.parametrize("damage", [one for one in EVERY_DAMAGE if one != "missing"])
 def test_a_damaged_record_is_named_and_keeps_no_other_from_being_settled(warehouse, monkeypatch, caplog, damage):
     with monkeypatch.context() as patch:
-        patch.setattr("tablestore_engine.catalog.unfinished_tables._remove", lambda *_, **__: fail())
+        patch.setattr("tablestore_engine.catalog.builds._remove", lambda *_, **__: fail())
         with pytest.raises(KeyboardInterrupt):
             create(warehouse, "rollback", fail)
     folder = Path(warehouse, ".builds")

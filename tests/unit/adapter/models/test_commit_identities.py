@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dbt.adapters.tablestore.models.write_identities import ORIGIN, RUN_RESULTS, WriteIdentities, origin_of_retry
+from dbt.adapters.tablestore.models.commit_identities import ORIGIN, RUN_RESULTS, CommitIdentities, origin_of_retry
 
 MODEL = {"unique_id": "model.p.m"}
 
@@ -16,7 +16,7 @@ def results_of(folder, command):
 
 
 def test_a_retry_sends_the_identity_of_what_it_retries():
-    failed, retry = WriteIdentities("c1"), WriteIdentities("c1")
+    failed, retry = CommitIdentities("c1"), CommitIdentities("c1")
     one = failed.identity(MODEL, "insert into t select 1", None)
     assert retry.identity(MODEL, "insert into t select 1", None) == one
     assert (one.user.startswith("dbt-c1-"), one.identifier, one.check_duplicate) == (True, 1, True)
@@ -35,12 +35,12 @@ def test_a_retry_sends_the_identity_of_what_it_retries():
 )
 def test_a_retry_makes_tables_anew(model, sql, again):
     """Rows of another table may have been mended after the commit and before the retry."""
-    one = WriteIdentities("c1").identity(model, sql, None)
+    one = CommitIdentities("c1").identity(model, sql, None)
     assert (one.check_duplicate, one.user.startswith("dbt-c1-")) == (again, again)
 
 
 def test_every_other_write_has_another_one():
-    writes = WriteIdentities("c1")
+    writes = CommitIdentities("c1")
     batches = [{**MODEL, "batch": {"id": day}} for day in ("20240101", "20240102")]
     users = [
         writes.identity(model, sql, None).user
@@ -52,12 +52,12 @@ def test_every_other_write_has_another_one():
             *((batch, "insert 1") for batch in batches),
         )
     ]
-    users.append(WriteIdentities("c2").identity(MODEL, "insert 1", None).user)
+    users.append(CommitIdentities("c2").identity(MODEL, "insert 1", None).user)
     assert len(set(users)) == len(users)
 
 
 def test_a_command_that_retries_nothing():
-    one = WriteIdentities(None).identity(MODEL, "insert 1", "nightly")
+    one = CommitIdentities(None).identity(MODEL, "insert 1", "nightly")
     assert one.user.startswith("nightly_dbt-")
     assert not one.check_duplicate
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tablestore_engine.metadata.warehouse.unfinished_table import BuildRecord, Process
+from tablestore_engine.metadata.warehouse.build_record import BuildRecord, Process
 
 MINUTE = 60_000
 NOW = 10 * MINUTE

@@ -61,7 +61,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
     )
 
 
-def plan_compaction(
+def pick_tasks(
     buckets: Iterable[BucketScan],
     target: WriteTarget,
     schemas: SchemaStore,
