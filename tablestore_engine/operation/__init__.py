@@ -1,6 +1,7 @@
 """Use cases over files and metadata, without Spark.
 
-From the bottom: `statistics` collects those of columns, `pages` and `formats` read and write formats of files, `files`
+From the bottom: `pages` reads some rows of a Parquet file, `statistics` collects those of columns, `formats` reads and
+writes files, `files`
 one data file with its metadata; `scan` plans what a query reads, `read` reads it; `dynamic_buckets` finds the buckets
 of keys; `commit` makes one atomic change; `write_job` says what a write will do; `write` turns rows into files;
 `changelog` finds and makes the changes of a table, `stream` cuts them into pieces; `transaction` ties a write and its

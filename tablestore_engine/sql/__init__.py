@@ -4,4 +4,6 @@
 All three are pure: they know no files, no catalog and no Spark. ``pinned_queries`` makes DataFrames of queries.
 ``catalog``, ``write_statements``, ``row_level``, ``functions`` and ``procedures`` execute statements; ``execute``
 chooses among them.
+
+Knows the catalog, tables, `operation`, `spark` and the pure rooms below them; of the front door nothing.
 """

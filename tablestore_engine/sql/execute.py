@@ -33,9 +33,9 @@ from tablestore_engine.sql.query.empty_queries import returns_nothing
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import (
-    deleted_rows,
     execute_delete,
     execute_update,
+    rows_of_delete,
     updated_rows,
 )
 from tablestore_engine.sql.row_level.former_partitions import (
@@ -148,7 +148,7 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
         context, inner = shown_to(inner, shown, there), on_table(inner, shown)
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
     if isinstance(inner, Delete | Update):
-        target, changed = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
+        target, changed = rows_of_delete(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
         return _explained(target, changed, prefix)
     if isinstance(inner, Merge):
         with merged_rows(inner, context) as (target, changed):

@@ -25,7 +25,8 @@ from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system_columns import COUNT, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS, RECORD_COLUMNS, VALUE_KIND
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.table_state import TableState
 
 
@@ -49,7 +50,7 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
     for bucket in plan.buckets:
         for file in bucket.files:
             stored = _stored(state, bucket, file)
-            for batch in read_batches(state.io, stored, state.schema, FileColumns(names, system=True)):
+            for batch in read_batches(state.io, stored, state.schema, FileColumns(names, RECORD_COLUMNS)):
                 rows = pa.Table.from_batches([batch])
                 kinds = pa.array(KINDS).take(batch.column(batch.schema.get_field_index(VALUE_KIND.name)))
                 yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
@@ -107,14 +108,14 @@ def _stored(state: TableState, bucket: BucketScan, file: DataFileMeta) -> Stored
 
 
 def _batches(
-    state: TableState, bucket: BucketScan, file: DataFileMeta, names: tuple[str, ...], *, counts: bool = False
+    state: TableState, bucket: BucketScan, file: DataFileMeta, names: tuple[str, ...], added: tuple[DataField, ...] = ()
 ) -> Iterator[pa.RecordBatch]:
     """Some columns of all rows of a file, in the types of the current schema."""
     stored = _stored(state, bucket, file)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
     types = output_schema(state.schema, names)
-    for batch in read_batches(state.io, stored, state.schema, FileColumns(names, counts=counts), deleted=deleted):
-        yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
+    for batch in read_batches(state.io, stored, state.schema, FileColumns(names, added), deleted=deleted):
+        yield batch if added else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 
 def marked_rows(state: TableState, plan: SignedFiles) -> Iterator[tuple[int, pa.Table]]:
@@ -134,7 +135,7 @@ def _changes_of_signed_files(state: TableState, plan: SignedFiles) -> ChangelogR
         for bucket in files.buckets:
             for file in bucket.files:
                 retracts = is_retraction(file)
-                for batch in _batches(state, bucket, file, names, counts=retracts):
+                for batch in _batches(state, bucket, file, names, COUNT_COLUMNS if retracts else ()):
                     own = pa.Table.from_batches([batch])
                     parts.append(own.select(list(names)).cast(schema))
                     counts.append(sign * (own.column(COUNT.name).to_numpy() if retracts else np.ones(len(batch), int)))

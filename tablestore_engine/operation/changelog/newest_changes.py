@@ -20,7 +20,7 @@ from tablestore_engine.operation.files.data_file_reader import FileColumns
 from tablestore_engine.operation.read.arrow_read import file_rows, records_of_keys
 from tablestore_engine.operation.read.held_files import HeldRecords, hold
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 _ROW = "__tablestore_row"
@@ -38,7 +38,7 @@ def newest_changes(
     only_added = after - before == {f.file_name for f in plan.changed_files.files} and before <= after
     if schema.merge_engine.rules.kept is not Kept.NEWEST or not only_added:
         return None
-    columns = FileColumns(schema.field_names, system=True)
+    columns = FileColumns(schema.field_names, RECORD_COLUMNS)
     (bucket,) = plan.changed_files.buckets
     added: dict[str, pa.Table] = {}
     for file in bucket.files:

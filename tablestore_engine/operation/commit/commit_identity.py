@@ -41,13 +41,13 @@ def chosen_identity(user: str | None, identifier: int | None) -> CommitIdentity 
     """The identity that a caller gives to a write; None when it gives none.
 
     Raises:
-        CommitIdentityError: a user without an identifier, or an identifier that is no number of 64 bits from 0.
+        CommitIdentityError: a user without an identifier, or an identifier that is not a number of 64 bits from 0.
     """
     if identifier is None:
         if user is None:
             return None
         raise CommitIdentityError(
-            f"The commit user {user!r} has no commit identifier, so the write could not be known again.",
+            f"The commit user {user!r} has no commit identifier, so a repeated write could not be recognised.",
             hint="Give commit_identifier, too: a number that grows with each batch.",
         )
     if isinstance(identifier, bool) or not isinstance(identifier, int) or not 0 <= identifier <= _MAX_IDENTIFIER:

@@ -180,7 +180,7 @@ def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) 
             bucket_id = (entry.partition, entry.bucket)
             if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(bucket_id, -1):
                 raise ConflictError(
-                    "Newer records were merged before older ones, which must not be where they fold in order only.",
+                    "Another process merged newer records before these, and this table folds records in order only.",
                     hint="Run the statement again.",
                 )
 

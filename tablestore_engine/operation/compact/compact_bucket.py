@@ -43,7 +43,7 @@ from tablestore_engine.operation.files.rolling_writer import BucketFiles, Rollin
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 MOST_SEQUENCES = 128
 """Sequences of files that are merged at once; more are merged in several passes, each file being open and in memory."""
@@ -223,7 +223,7 @@ def batch_rows(sequences: int) -> int:
 
 def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.RecordBatch]:
     target = task.target
-    columns = FileColumns(target.schema.field_names, system=True)
+    columns = FileColumns(target.schema.field_names, RECORD_COLUMNS)
     return itertools.chain.from_iterable(
         read_batches(
             target.io,

@@ -21,6 +21,8 @@ from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
+from tablestore_engine.schema.types.system_columns import COUNT_COLUMNS
+from tablestore_engine.schema.types.types import DataField
 
 
 def compact_multiset(task: CompactTask, task_name: str) -> list[ManifestEntry]:
@@ -89,7 +91,7 @@ class _Cancellation:
     def _retractions(self, part: Part) -> Retractions:
         if self._held is not None:
             return self._held
-        taken = itertools.chain.from_iterable(self._batches(f, counts=True) for f in self._retraction_files)
+        taken = itertools.chain.from_iterable(self._batches(f, COUNT_COLUMNS) for f in self._retraction_files)
         found = retractions_of(taken, self._fields, part)
         if len(self._parts) == 1:
             self._held = found
@@ -98,11 +100,11 @@ class _Cancellation:
     def _rows(self, file: DataFileMeta) -> Iterator[pa.Table]:
         return (pa.Table.from_batches([batch]) for batch in self._batches(file))
 
-    def _batches(self, file: DataFileMeta, *, counts: bool = False) -> Iterator[pa.RecordBatch]:
+    def _batches(self, file: DataFileMeta, added: tuple[DataField, ...] = ()) -> Iterator[pa.RecordBatch]:
         task, target = self._task, self._task.target
         directory = target.paths.bucket_dir(task.partition_path, task.bucket)
         stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
-        columns = FileColumns(target.schema.field_names, counts=counts)
+        columns = FileColumns(target.schema.field_names, added)
         return read_batches(target.io, stored, target.schema, columns)
 
     def _writer(self, name: str, *, retractions: bool = False) -> RollingWriter:

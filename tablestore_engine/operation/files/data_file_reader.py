@@ -24,7 +24,7 @@ from tablestore_engine.operation.pages.page_lookup import find_positions, look_u
 from tablestore_engine.schema.casts.cast_old_columns import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, DataType, has_root
 from tablestore_engine.storage.file_io import FileIO
 
@@ -40,13 +40,11 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts
-    of a retraction file.
-    """
+    """Output columns: the table's `names`, and what is added: `RECORD_COLUMNS` of a keyed table, with its `_KEY_` columns,
+    or `COUNT_COLUMNS` of a retraction file."""
 
     names: tuple[str, ...]
-    system: bool = False
-    counts: bool = False
+    added: tuple[DataField, ...] = ()
 
 
 def read_batches(
@@ -166,13 +164,10 @@ def _targets(own: TableSchema, current: TableSchema, columns: FileColumns) -> li
     for name in columns.names:
         field = current.field(name)
         targets.append(_target(field.name, by_id.get(field.id), field.type))
-    if columns.system:
+    if VALUE_KIND in columns.added:
         # The value column holds the same, also in files without `_KEY_` columns (thin mode).
         targets += [_target(key_field(f).name, by_id[f.id], f.type) for f in current.trimmed_key_fields]
-        targets += [_target(one.name, one, one.type) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
-    if columns.counts:
-        targets.append(_target(COUNT.name, COUNT, COUNT.type))
-    return targets
+    return targets + [_target(one.name, one, one.type) for one in columns.added]
 
 
 @dataclass(frozen=True)

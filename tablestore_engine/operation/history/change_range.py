@@ -49,7 +49,7 @@ def recorded_range(state: TableState, start: Bound, end: Bound | None = None) ->
     earliest = kept[0] if kept else state.snapshots.earliest_id() or 0
     if first + 1 < earliest or last > latest:
         raise ChangesNotFound(
-            f"Table {state.name} has not the changelogs of all snapshots from {first + 1} to {last}."
+            f"Table {state.name} does not have the changelogs of all snapshots from {first + 1} to {last}."
             f" There are those of {earliest} to {latest}.",
             hint=f"Begin at {earliest - 1}. 'changelog.num-retained.max' and 'changelog.time-retained' keep changelogs"
             " longer than snapshots.",

@@ -36,7 +36,7 @@ from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
 
 
@@ -90,7 +90,7 @@ def read_rows(
     reduce = reducer(by, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
     for bucket, section in plan.sections:
         runs = [
-            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
+            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, RECORD_COLUMNS)) for f in run.files)
             for run in reversed(section.runs)
         ]
         settle = schema.merge_engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files)

@@ -14,6 +14,7 @@ from tablestore_engine.operation.files.data_file_reader import FileColumns
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.system_columns import COUNT_COLUMNS
 
 Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterable[pa.RecordBatch]]
 
@@ -32,7 +33,7 @@ def multiset_rows(
             of the predicate is in: then it cannot be known.
     """
     retraction_files = [f for f in bucket.files if is_retraction(f)]
-    columns_with_count = FileColumns(schema.field_names, counts=True)
+    columns_with_count = FileColumns(schema.field_names, COUNT_COLUMNS)
     taken = itertools.chain.from_iterable(batches(bucket, f, columns_with_count) for f in retraction_files)
     retractions = retractions_of(taken, schema.fields)
     may_overlap = overlapping_with(retraction_files, schema, schemas)

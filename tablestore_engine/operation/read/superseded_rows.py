@@ -25,7 +25,7 @@ from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import has_root
 from tablestore_engine.table_state import TableState
 
@@ -136,7 +136,7 @@ def _records(
         [(name, to_arrow_type(schema.field(name).type)) for name in names]
         + [(one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
     )
-    batches = read_batches(state.io, _stored(state, bucket, file), schema, FileColumns(names, system=True))
+    batches = read_batches(state.io, _stored(state, bucket, file), schema, FileColumns(names, RECORD_COLUMNS))
     return pa.Table.from_batches([one.select(shape.names) for one in batches], shape)
 
 

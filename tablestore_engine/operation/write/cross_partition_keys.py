@@ -45,7 +45,7 @@ from tablestore_engine.operation.write_job.write_job import BUCKET_COLUMN, ORDIN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
@@ -133,7 +133,7 @@ def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -
     schema = state.schema
     kinds = _record_schema(schema)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
-    columns = FileColumns(schema.primary_keys, system=True)
+    columns = FileColumns(schema.primary_keys, RECORD_COLUMNS)
     stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
     for batch in read_batches(state.io, stored, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
@@ -191,7 +191,7 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
 def repeated_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that occurs more often than a job allows that refuses repeated ones: its key columns."""
     ids = _key_ids([rows], job.schema)
-    counted = ids[np.isin(_kinds(rows), unique_kinds(job.row_level))]
+    counted = ids[np.isin(_kinds(rows), unique_kinds(job))]
     twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
@@ -203,7 +203,7 @@ def kept_rows(rows: pa.Table, job: WriteJob) -> pa.Table:
     if kept is KeptRows.ALL or not rows.num_rows:
         return rows
     columns = {ROW_KIND_COLUMN: _kinds(rows), ORDINAL_COLUMN: np.arange(rows.num_rows)}
-    by = [-columns[c.name] if c.descending else columns[c.name] for c in row_order(job.row_level)]
+    by = [-columns[c.name] if c.descending else columns[c.name] for c in row_order(job)]
     ids = _key_ids([rows], job.schema)
     order = np.lexsort((*reversed(by), ids))
     differs = np.diff(ids[order]) != 0

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from tablestore_engine.mergetree.merge.merge_runs import SortColumn
-from tablestore_engine.operation.write_job.write_job import ORDINAL_COLUMN, row_level_order
+from tablestore_engine.operation.write_job.write_job import ORDINAL_COLUMN, WriteJob, row_level_order
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, KINDS, UPDATE_BEFORE_KIND
@@ -114,18 +114,15 @@ def _live_kinds(engine: MergeEngine) -> tuple[int, ...]:
     return kinds if engine.removes_on_delete else (*kinds, DELETE_KIND)
 
 
-def row_order(row_level: bool) -> tuple[SortColumn, ...]:
-    """The order of the rows that one write has for a key: the given order.
-
-    `row_level`: the rows are computed from the table, by UPDATE for example, and a row that replaces a deleted one
-    comes after it.
-    """
-    return *row_level_order(row_level), SortColumn(ORDINAL_COLUMN)
+def row_order(job: WriteJob) -> tuple[SortColumn, ...]:
+    """The order of the rows that one write has for a key: the given order. Of rows that are computed from the table,
+    by UPDATE for example, one that replaces a deleted one comes after it."""
+    return *row_level_order(job.row_level), SortColumn(ORDINAL_COLUMN)
 
 
-def unique_kinds(row_level: bool) -> tuple[int, ...]:
+def unique_kinds(job: WriteJob) -> tuple[int, ...]:
     """The kinds of the rows of which a key may have only one, if the write refuses repeated keys.
 
     A row-level operation may delete a key's row and insert another one.
     """
-    return (_INSERT,) if row_level else tuple(range(len(KINDS)))
+    return (_INSERT,) if job.row_level else tuple(range(len(KINDS)))

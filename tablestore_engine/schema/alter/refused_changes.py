@@ -98,7 +98,7 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
         if reason and not keeps_order(one, to):
             raise SchemaError(
                 f"Column '{path[0]}' {reason}, so it cannot change from {one.as_nullable(True)} to "
-                f"{to.as_nullable(True)}, which compares otherwise.",
+                f"{to.as_nullable(True)}, which has another order.",
                 hint=_COPY,
             )
 

@@ -64,7 +64,8 @@ def create_schema(
     if keyed and "bucket" not in options:
         crosses_partitions = not set(partition_keys) <= set(primary_keys)
         options["bucket"] = "-1" if crosses_partitions else str(default_buckets)
-    _check_keys(columns, primary_keys, partition_keys, dynamic=options.get("bucket", "").strip() == "-1")
+    dynamic = "bucket" in options and LayoutOptions.bucket.parse(options["bucket"]) < 0
+    _check_keys(columns, primary_keys, partition_keys, dynamic=dynamic)
     if any(isinstance(kind, AtomicType) and kind.root in _RENAMED_PARTITIONS
            for name, kind, _ in columns if name in partition_keys):  # fmt: skip
         options.setdefault("partition.legacy-name", "false")

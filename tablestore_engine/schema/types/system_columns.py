@@ -19,6 +19,10 @@ KEY_FIELD_ID_START = _INT_MAX // 2
 SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT", nullable=False))
 VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
 COUNT = DataField(_INT_MAX - 1_000, "_ROW_COUNT", AtomicType("BIGINT", nullable=False))
+RECORD_COLUMNS = (SEQUENCE_NUMBER, VALUE_KIND)
+"""Those of each record of a keyed table."""
+COUNT_COLUMNS = (COUNT,)
+"""Those of a retraction file."""
 
 # Of every table, in queries only: where a row is stored.
 FILE_PATH, ROW_INDEX = "__paimon_file_path", "__paimon_row_index"

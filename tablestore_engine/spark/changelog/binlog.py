@@ -13,7 +13,7 @@ from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.changelog.audit_log import ROW_KIND_COLUMN
 from tablestore_engine.spark.changelog.read_changes import read_changes, read_recorded
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, POSITIONS
 from tablestore_engine.table import Table
 
 _BEFORE, _AFTER = literal(KINDS[1]), literal(KINDS[2])
@@ -32,7 +32,7 @@ def single_rows(rows: DataFrame) -> DataFrame:
 def binlog_between(spark: SparkSession, table: Table, between: ChangeRange, mode: str) -> DataFrame:
     """The changes of a range, read in a scan mode."""
     if mode == "changelog":
-        changes = read_recorded(spark, table, between, positions=True)
+        changes = read_recorded(spark, table, between, last=POSITIONS)
         return _paired(spark, table, changes, f"PARTITION BY {FILE_COLUMN} ORDER BY {POSITION_COLUMN}")
     changes = read_changes(spark, table, between, mode=mode)
     if mode == "delta" or not table.schema.primary_keys:

@@ -28,7 +28,7 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system_columns import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, has_root
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
@@ -197,6 +197,6 @@ def _rows_with_counts(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataF
     if plain:
         parts.append(scans.scan(plain).selectExpr("*", f"{sign}L AS {_COUNT}"))
     if retractions:
-        frame = scans.scan(retractions, counts=True)
+        frame = scans.scan(retractions, COUNT_COLUMNS)
         parts.append(frame.selectExpr("*", f"{COUNT.name} * {sign}L AS {_COUNT}").drop(COUNT.name))
     return parts

@@ -29,12 +29,11 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.schema.types.system_columns import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, VALUE_KIND
 from tablestore_engine.spark.changelog.change_frame import change_frame
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.read.records_for_rewrite import RecordReader
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.table import Table
 
@@ -125,21 +124,20 @@ def read_recorded(
     table: Table,
     between: ChangeRange,
     predicate: Predicate | None = None,
-    *,
-    positions: bool = False,
+    last: tuple[str, ...] = (),
 ) -> DataFrame:
     """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once.
 
-    `positions`: also with `FILE_COLUMN` and `POSITION_COLUMN`. In a file, both rows of an update follow each other.
+    `last`: nothing, or `POSITIONS`. In a file, both rows of an update follow each other.
     """
     plan = changelog_plan(table.state, recorded_commits(table.state, between), predicate)
     scans = FileScans(spark, table, plan.schema)
     files = [(b, f) for b in plan.buckets for f in b.files]
     if not files:
-        return scans.empty(positions=positions).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
+        return scans.empty(last).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
     columns = [quoted_name(name) for name in plan.schema.field_names]
-    columns += [FILE_COLUMN, POSITION_COLUMN] if positions else []
-    rows = scans.scan(files, system=True, positions=positions)
+    columns += last
+    rows = scans.scan(files, RECORD_COLUMNS, last)
     return typed(rows.selectExpr(_kind_text(VALUE_KIND.name), *columns), plan.schema)
 
 

@@ -29,7 +29,7 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.system_columns import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import KEY_PREFIX, RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
@@ -48,7 +48,7 @@ from tablestore_engine.spark.read.changed_keys import (
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.read.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.read.multiset_reader import multiset_frame
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITIONS
 from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 from tablestore_engine.table import Table
 
@@ -93,7 +93,7 @@ def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFra
     """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
     files = [(b, f) for b in plan.buckets for f in b.files]
     scans = FileScans(spark, table, plan.schema)
-    return typed(scans.scan(files, positions=True) if files else scans.empty(positions=True), plan.schema)
+    return typed(scans.scan(files, last=POSITIONS) if files else scans.empty(POSITIONS), plan.schema)
 
 
 class TableReader:
@@ -146,7 +146,7 @@ class TableReader:
         if unsettled:
             # Retractions with nothing below that they could be looked up in: all records are folded.
             rows = f"SELECT {self._with_system('u')} FROM {{rows}} u"
-            frame = self._scans.scan(unsettled, system=True)
+            frame = self._scans.scan(unsettled, RECORD_COLUMNS)
             parts.append(self._sql(self._folded(rows, retractions=True), rows=frame))
         return reduce(DataFrame.unionAll, parts) if parts else self._scans.empty()
 
@@ -157,7 +157,7 @@ class TableReader:
         if plain:
             parts.append(self._scans.scan(plain))
         if with_deletes:
-            rows = self._scans.scan(with_deletes, system=True)
+            rows = self._scans.scan(with_deletes, RECORD_COLUMNS)
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {ALIVE}", rows=rows))
         return parts
 
@@ -216,8 +216,8 @@ class TableReader:
             engine.rules.kept is Kept.NEWEST and merge.upper_is_newer and not self._schema.core_options.sequence_field
         )
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
-        upper = self._scans.scan(merge.upper, system=True)
-        bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
+        upper = self._scans.scan(merge.upper, RECORD_COLUMNS)
+        bottom = self._scans.scan(merge.bottom, RECORD_COLUMNS if deletes or not newest_wins else ())
         untouched = changed.without(self._qualified("b"), where=f"b.{ALIVE}" if deletes else "true")
         if newest_wins and merge.one_upper_run:
             newest = f"SELECT {self._columns} FROM {{upper}}"
@@ -237,7 +237,7 @@ class TableReader:
     def _merged_across_partitions(self, merge: MergingFiles) -> DataFrame:
         """Rows of keys that may have records in several partitions, and there in several buckets: each directory by
         itself."""
-        rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
+        rows = self._scans.scan([*merge.bottom, *merge.upper], RECORD_COLUMNS, POSITIONS)
         text = self._with_directory()
         engine = self._schema.merge_engine
         if engine.rules.keeps_one_record:

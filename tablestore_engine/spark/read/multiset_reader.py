@@ -29,10 +29,11 @@ from tablestore_engine.operation.scan.discriminating_columns import discriminati
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with, values_of
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
-from tablestore_engine.schema.types.system_columns import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder
+from tablestore_engine.spark.scan.arrow_scan import SIZES
 from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 
 _COUNT = "__tablestore_count"
@@ -120,10 +121,10 @@ class _MultisetFrames:
             f"SELECT /*+ BROADCAST(h) */ {self._qualified('p')} FROM {{plain}} p LEFT ANTI JOIN {{retracted}} h ON {on}"
         )
         positions = self._spark.createDataFrame(retracted.table)
-        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), retracted=positions)
+        return self._spark.sql(text, plain=self._scans.scan(files, last=SIZES), retracted=positions)
 
     def _by_hash(self) -> DataFrame:
-        retractions = self._scans.scan(self._files.retractions, counts=True)
+        retractions = self._scans.scan(self._files.retractions, COUNT_COLUMNS)
         if not self._files.plain:
             return self._spark.sql(self._repeated(self._of_retractions()), retractions=retractions)
         text = f"{self._joined('ANTI', self._qualified('p'))} UNION ALL {self._repeated(self._all())}"

@@ -27,11 +27,11 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
 from tablestore_engine.operation.scan.multiset_file_overlap import Values, values_of
 from tablestore_engine.recently_used import RecentlyUsed
-from tablestore_engine.schema.types.system_columns import COUNT
+from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import constant
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, SIZES
 from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 
 HELD_ROWS = 500_000
@@ -153,8 +153,8 @@ class RetractedRowsFinder:
     def _found(self, positions: RowPositions) -> RetractedRows | None:
         files = self._files
         most = 2 * files.retracted + _SPARE_CANDIDATES
-        retracted = self._scans.scan(files.retractions, counts=True)
-        plain = self._scans.scan(files.plain, sizes=True)
+        retracted = self._scans.scan(files.retractions, COUNT_COLUMNS)
+        plain = self._scans.scan(files.plain, last=SIZES)
         text = f"{self._candidates(positions)} LIMIT {most + 1}"
         candidates = collect_arrow(self._scans.spark.sql(text, plain=plain, retractions=retracted))
         if candidates.num_rows > most:

@@ -16,12 +16,13 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
-from tablestore_engine.schema.types.system_columns import VALUE_KIND
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.folds.late_records_sql import with_effects_sql
 from tablestore_engine.spark.read.merge_on_read import ALIVE, TableReader, read_plan
+from tablestore_engine.spark.scan.arrow_scan import POSITIONS
 from tablestore_engine.spark.scan.file_scan import BucketFile
 from tablestore_engine.table import Table
 
@@ -47,11 +48,11 @@ class RecordReader(TableReader):
             (merging if section.needs_merge else single).extend(files)
         parts = []
         if single:
-            rows = self._scans.scan(single, system=True)
+            rows = self._scans.scan(single, RECORD_COLUMNS)
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}}", rows=rows))
         if merging:
             across_partitions = self._schema.crosses_partitions
-            rows = self._scans.scan(merging, system=True, positions=across_partitions)
+            rows = self._scans.scan(merging, RECORD_COLUMNS, POSITIONS if across_partitions else ())
             records = (
                 self._with_directory() if across_partitions else f"SELECT {self._with_system('u')} FROM {{rows}} u"
             )

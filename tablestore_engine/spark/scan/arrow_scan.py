@@ -32,6 +32,8 @@ from tablestore_engine.storage.file_io import FileIO
 FILE_COLUMN = "__tablestore_file"
 POSITION_COLUMN = "__tablestore_position"
 SIZE_COLUMN = "__tablestore_size"
+POSITIONS = (FILE_COLUMN, POSITION_COLUMN)
+SIZES = (*POSITIONS, SIZE_COLUMN)
 _POSITION_TYPES = {FILE_COLUMN: pa.string(), POSITION_COLUMN: pa.int64(), SIZE_COLUMN: pa.int64()}
 _POSITION_FIELDS = [
     T.StructField(FILE_COLUMN, T.StringType()),

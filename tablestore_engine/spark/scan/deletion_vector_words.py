@@ -3,7 +3,7 @@
 A *word* is 64 neighbouring rows of one file as the bits of a number. The words of the files of one scan are one array.
 A row's word is found by its position, after the index at which the words of its file begin. That index is found by the
 size of the file, which Spark gives as a number, as fast as any column: the size modulo a prime, for which no two files
-of the scan have the same rest.
+of the scan have the same remainder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SizedFiles:
     prime: int
 
     def starts(self, sizes: Sequence[int], row_counts: Sequence[int]) -> pa.Array:
-        """Where the words of each file begin, at the rest of its size."""
+        """Where the words of each file begin, at the remainder of its size."""
         ends = np.cumsum([0, *(word_count(row_counts[i]) for i in self.files)])
         starts = np.zeros(self.prime, np.int32)
         starts[[sizes[i] % self.prime for i in self.files]] = ends[:-1]

@@ -26,7 +26,6 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system_columns import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of, unread
@@ -120,10 +119,10 @@ class FileScans:
         """The name of the table, for messages."""
         return self._table.name
 
-    def empty(self, *, positions: bool = False) -> DataFrame:
-        """No rows, the schema's columns."""
+    def empty(self, last: tuple[str, ...] = ()) -> DataFrame:
+        """No rows, the schema's columns and `last`, nothing or `POSITIONS`."""
         columns = [f"{null_sql(f.type)} as {quoted_name(f.name)}" for f in self.schema.fields]
-        if positions:
+        if last:
             columns += [
                 f"cast(null as string) as {FILE_COLUMN}",
                 f"cast(null as bigint) as {POSITION_COLUMN}",
@@ -142,16 +141,13 @@ class FileScans:
     def scan(
         self,
         files: Sequence[BucketFile],
-        *,
-        system: bool = False,
-        counts: bool = False,
-        positions: bool = False,
-        sizes: bool = False,
+        first: tuple[DataField, ...] = (),
+        last: tuple[str, ...] = (),
     ) -> DataFrame:
         """The rows of files as they are: one scan, and one more for each set of schemas that Spark cannot bridge.
 
-        With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
-        `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
+        What comes `first` are `RECORD_COLUMNS` of a keyed table, or `COUNT_COLUMNS` of retraction files. What comes
+        `last` are `POSITIONS`, the file and the row's number in it, or `SIZES`, which has the size of the file, too.
 
         Raises:
             CorruptDataError, StorageError: a file is empty, or is lost.
@@ -161,9 +157,6 @@ class FileScans:
         for bucket, file, integers in self._with_integers(files):
             groups.setdefault(self._group(bucket, file, integers=integers), []).append((bucket, file))
         groups = _with_few_whole_files(groups)
-        first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
-        last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
-        last += (SIZE_COLUMN,) if sizes else ()
         scans = [self._scan(one, groups[one], read, first, last) for one, read in self._combine(groups)]
         return reduce(DataFrame.unionAll, scans)
 

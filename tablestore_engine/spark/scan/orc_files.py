@@ -1,4 +1,4 @@
-"""Which ORC files Spark's own reader reads rightly.
+"""Which ORC files Spark's own reader reads correctly.
 
 Invariant: dates of ORC files are days of today's calendar, as Arrow and Java Paimon write them, though the footer says
 nothing, or something else. Spark takes days before 1582-10-15 for dates of the Julian calendar. The days between the

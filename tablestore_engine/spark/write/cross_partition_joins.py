@@ -56,11 +56,11 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITIONS
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.spark.write.bucket_assignment import (
     NEW_BUCKET,
@@ -144,7 +144,7 @@ def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[Buc
     if are_few(files):
         return records_of(table.state.with_schema(schema), files, rows)
     scanned = FileScans(locations.spark, table, schema).scan(
-        [(bucket, file) for _, bucket, file in files], system=True, positions=True
+        [(bucket, file) for _, bucket, file in files], RECORD_COLUMNS, POSITIONS
     )
     keys = list(schema.primary_keys)
     sought = locations.spark.createDataFrame(rows.select(keys)).distinct()
@@ -182,7 +182,7 @@ def _key(schema: TableSchema) -> list[str]:
 
 def _repeated_in(frame: DataFrame, job: WriteJob) -> pa.Table:
     """Some keys that occur more often than a job allows that refuses repeated ones."""
-    counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job.row_level))
+    counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job))
     twice = (F.count_if(counted) > 1).alias("twice")
     found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(SHOWN_KEYS)
     return collect_arrow(found)
@@ -193,7 +193,7 @@ def _kept_rows(frame: DataFrame, job: WriteJob) -> DataFrame:
     kept = routing_of(job.schema.merge_engine).kept_rows
     if kept is KeptRows.ALL:
         return frame
-    order = F.struct(*(-F.col(c.name) if c.descending else F.col(c.name) for c in row_order(job.row_level)))
+    order = F.struct(*(-F.col(c.name) if c.descending else F.col(c.name) for c in row_order(job)))
     chosen = F.max_by if kept is KeptRows.LAST else F.min_by
     row = F.struct(*(F.col(quoted_name(c)) for c in frame.columns))
     return frame.groupBy(*_key(job.schema)).agg(chosen(row, order).alias("row")).select("row.*")
@@ -294,7 +294,7 @@ def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[Buck
         )
     )
     routed = [(bucket, file) for _, bucket, file in files]
-    scanned = FileScans(locations.spark, locations.table, schema).scan(routed, system=True, positions=True)
+    scanned = FileScans(locations.spark, locations.table, schema).scan(routed, RECORD_COLUMNS, POSITIONS)
     name = f"substring_index({FILE_COLUMN}, '/', -1) AS {_FILE}"
     scanned = scanned.selectExpr(*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name, name)
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)

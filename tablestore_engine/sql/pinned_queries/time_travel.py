@@ -56,7 +56,7 @@ def bound_of(table: Table, sql: str, run: Callable[[str], DataFrame]) -> Bound:
     millis = _millis(sql, run)
     if millis is None:
         raise SqlError(
-            f"{sql} is no snapshot, no tag and no time of table {table.name}.",
+            f"{sql} is neither a snapshot nor a tag nor a time of table {table.name}.",
             hint="Write the id of a snapshot, the name of a tag, or a time like '2024-01-31 08:00:00'.",
         )
     return datetime.fromtimestamp(millis / 1000, timezone.utc)

@@ -50,7 +50,7 @@ def _deleted(statement: Delete, context: RowContext) -> WriteOutcome:
     return _changed(target, _removed_rows(target, where)) if removed is None else removed
 
 
-def deleted_rows(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
+def rows_of_delete(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
     """The target of a DELETE, and the rows that it removes."""
     target, where = _found(statement, context)
     return target, _removed_rows(target, where)

@@ -17,7 +17,7 @@ from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.row_level.execute_update_delete import deleted_rows
+from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
 from tablestore_engine.sql.write_statements.execute_insert import aligned_rows, query_of
@@ -52,7 +52,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     delete = Delete(
         sql=statement.sql, table=statement.table, dynamic_options=statement.dynamic_options, where_sql=where
     )
-    target, removed = deleted_rows(delete, context)
+    target, removed = rows_of_delete(delete, context)
     target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
     rows = aligned_rows(statement, target.frames.query(query_of(statement, schema)), schema, target.frames)

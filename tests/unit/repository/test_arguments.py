@@ -34,9 +34,6 @@ LIKE_NAMED = {
     "first": "FIRST of ALTER TABLE, and the first position of a stream",
     "named": "a fold that names its column, and a column that can be named",
     "strict": "of options, of an expiration, and Python's own of `zip`",
-    "system": "set by each reader that uses these columns: for Arrow in FileColumns, for Spark by FileScans.scan",
-    "counts": "the same",
-    "positions": "the same",
 }
 """Wishes of several kinds that have the word of SQL, of Python or of the field; no one takes the other for its own."""
 DOOR = "store.py"  # whose callers name each thing that they ask for

@@ -165,7 +165,7 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         ("Partition Columns", ", ".join(schema.partition_keys)),
         ("bucket", bucket),
         ("file.format", options.file_format),
-        ("change-tracking", schema.options.get("change-tracking", "true").strip().lower()),
+        ("change-tracking", str(options.change_tracking).lower()),
         *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
         (
             "Snapshot",

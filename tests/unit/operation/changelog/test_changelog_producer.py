@@ -14,6 +14,7 @@ from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
 from tablestore_engine.operation.read.arrow_read import file_rows
 from tablestore_engine.operation.read.held_files import held_file
 from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS
 
 COLUMNS = {"id": "INT", "v": "INT", "at": "INT"}
 DEDUPLICATE = "changelog-producer.row-deduplicate"
@@ -92,7 +93,7 @@ def test_rows_are_the_same_in_held_files_and_in_pages(tmp_path):
             table.write(some_batch(random, random.sample(range(several + 100), many), retracts=True))
         (bucket,) = table.scan(table.snapshot_store.load(1)).buckets
         first = file_rows(
-            table.state, table.schema, (bucket, bucket.files[0]), FileColumns(tuple(columns), system=True)
+            table.state, table.schema, (bucket, bucket.files[0]), FileColumns(tuple(columns), RECORD_COLUMNS)
         )
         assert (held_file(first, several, 0, 0) is not None) == (memory != "0")
         changes[memory] = [tuple(row.values()) for row in table.changes(0, recorded=True).to_pylist()]

@@ -21,6 +21,7 @@ from tablestore_engine.operation.read.held_files import (
     rows_by_pages,
     rows_of_many_keys,
 )
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS
 
 COLUMNS = {"id": "INT", "line": "STRING", "v": "BIGINT"}
 MANY = 1 << 20
@@ -57,7 +58,7 @@ def one_file(tmp_path, rows=3 * PAGE_ROWS):
     (scan,) = table.scan().buckets
     (file,) = scan.files
     stored = StoredFile(scan.path_of(table.paths, file), file.file_size, table.schema)
-    return FileRows(table.io, stored, table.schema, FileColumns(table.schema.field_names, system=True))
+    return FileRows(table.io, stored, table.schema, FileColumns(table.schema.field_names, RECORD_COLUMNS))
 
 
 def test_a_file_is_held_once_lookups_have_read_as_much_of_it(tmp_path):

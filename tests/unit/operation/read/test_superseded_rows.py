@@ -11,6 +11,7 @@ from tablestore_engine.operation.files.data_file_reader import FileColumns, Stor
 from tablestore_engine.operation.read import superseded_rows as module
 from tablestore_engine.operation.read.superseded_rows import superseded_rows
 from tablestore_engine.schema.table.schema_changes import AddColumn, RenameColumn
+from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS
 from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {"p": "STRING", "id": "INT", "name": "STRING", "v": "INT"}
@@ -31,7 +32,7 @@ def left(table):
             stored = StoredFile(
                 bucket.path_of(table.state.paths, file), file.file_size, table.state.schemas.load(file.schema_id)
             )
-            columns = FileColumns(names, system=True)
+            columns = FileColumns(names, RECORD_COLUMNS)
             for batch in read_batches(table.state.io, stored, table.schema, columns, deleted=found.get(file.file_name)):
                 for row in batch.to_pylist():
                     if row["_VALUE_KIND"] != DELETE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from tablestore_engine.operation.write.cross_partition_routing import (
@@ -106,11 +108,14 @@ def test_the_last_records_with_which_a_key_exists(engine, live):
     assert [KINDS[kind] for kind in routing_of(engine).live_kinds] == live
 
 
+UPSERT, ROW_LEVEL = SimpleNamespace(row_level=False), SimpleNamespace(row_level=True)
+
+
 def test_changes_delete_a_key_before_they_add_it_again():
-    assert [(c.name, c.descending) for c in row_order(False)] == [("__tablestore_ordinal", False)]
-    assert [(c.name, c.descending) for c in row_order(True)] == [
+    assert [(c.name, c.descending) for c in row_order(UPSERT)] == [("__tablestore_ordinal", False)]
+    assert [(c.name, c.descending) for c in row_order(ROW_LEVEL)] == [
         ("__tablestore_row_kind", True),
         ("__tablestore_ordinal", False),
     ]
-    assert [KINDS[kind] for kind in unique_kinds(True)] == ["+I"]
-    assert len(unique_kinds(False)) == len(KINDS)
+    assert [KINDS[kind] for kind in unique_kinds(ROW_LEVEL)] == ["+I"]
+    assert len(unique_kinds(UPSERT)) == len(KINDS)
