@@ -40,7 +40,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Output columns: the table's `names`, and what is added: `RECORD_COLUMNS` of a keyed table, with its `_KEY_` columns,
+    """Output columns: the table's `names`, and what is added: `RECORD_COLUMNS` of a keyed table, with `_KEY_` columns,
     or `COUNT_COLUMNS` of a retraction file."""
 
     names: tuple[str, ...]

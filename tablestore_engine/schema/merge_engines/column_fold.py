@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
-from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS
+from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS, MergeOptions
 from tablestore_engine.schema.merge_engines.aggregate_functions import (
     FUNCTIONS,
     RetractRule,
@@ -34,18 +34,18 @@ def partition_fold(field: DataField) -> Fold:
 def fold_of(field: DataField, function: str, given: Mapping[str, Any], sequence: tuple[str, ...] = ()) -> Fold:
     """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
-    ignores = given.get("ignore-retract", False)
+    ignores = given.get("ignore-retract", MergeOptions.column_ignore_retract.default)
     fold = Fold(
         field.name,
         function,
-        given.get("list-agg-delimiter", ","),
-        given.get("distinct", False),
-        given.get("nested-key", ()),
+        given.get("list-agg-delimiter", MergeOptions.column_list_agg_delimiters.default),
+        given.get("distinct", MergeOptions.column_distinct.default),
+        given.get("nested-key", MergeOptions.column_nested_keys.default),
         ignores,
         sequence,
         retract_rule_of(function, field.type, ignores=ignores),
         rounds(function, field.type),
-        given.get("count-limit"),
+        given.get("count-limit", MergeOptions.column_count_limits.default),
         named=True,
         nullable=field.type.nullable,
     )

@@ -303,8 +303,7 @@ def _removing_groups(
     for field in fields:
         if field.name in folded and not field.type.nullable and field.name not in ordering:
             raise OptionError(
-                f"Column '{field.name}' is NOT NULL, but of a row that a delete removed no value is left "
-                f"('{_REMOVING_KEY}').",
+                f"Column '{field.name}' is NOT NULL, but a delete removes all values of a row ('{_REMOVING_KEY}').",
                 hint="Let it be null.",
             )
     return tuple(sequence for sequence in groups if any(name in sequence for name in named))
