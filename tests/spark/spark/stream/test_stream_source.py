@@ -102,9 +102,11 @@ def test_aggregates_limits_and_consumers(store, tmp_path):
     assert run(store, "counts", counted, tmp_path / "update", "update") == [2, 2], "one file at a time"
     assert rows(store, "SELECT * FROM counts") == [(0, 2), (1, 2)]
     assert rows(store, "SELECT * FROM events$consumers") == [("counter", 3)]
-    counted = store.read_stream("events").groupBy("id").count()
-    assert run(store, "whole", counted, tmp_path / "complete", "complete") == [4]
-    assert rows(store, "SELECT * FROM whole") == [(0, 2), (1, 2)], "what was there is replaced"
+    del options["consumer-id"]
+    for batches in ([2, 2], []):
+        counted = store.read_stream("events", options=options).groupBy("id").count()
+        assert run(store, "whole", counted, tmp_path / "complete", "complete") == batches
+        assert rows(store, "SELECT * FROM whole") == [(0, 2), (1, 2)], "each batch replaces what was there"
 
 
 def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
