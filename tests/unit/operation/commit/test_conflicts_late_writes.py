@@ -75,7 +75,7 @@ def test_newer_records_were_folded_before(tmp_path, options, expected):
     now(table, [{"id": 1, "d": 3}], 100)
     compact(table)
     if expected is None:
-        with pytest.raises(ConflictError, match="older ones"):
+        with pytest.raises(ConflictError, match="merged newer records before these"):
             late.commit()
     else:
         late.commit()
