@@ -139,7 +139,7 @@ def test_impossible_ranges_are_refused(keyed):
     store.execute("CALL sys.expire_snapshots(table => 'k', retain_max => 2)")
     for arguments, error, message in (
         ("'k', 2", ChangesNotFound, r"no snapshot 2 .* There are snapshots 3 to 4, and the tags first \(1\)"),
-        ("'k', 'second'", SqlError, "no snapshot, no tag and no time"),
+        ("'k', 'second'", SqlError, "neither a snapshot nor a tag nor a time"),
         ("'k', 4, 3", UserError, "ends before it begins"),
         ("'w', 1", SqlError, "is a view"),
         ("'k$files', 1", SqlError, "system table"),
