@@ -17,12 +17,12 @@ from tablestore_engine.operation.changelog.change_plan import (
     changed_positions,
     key_columns,
 )
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows, read_rows_at
 from tablestore_engine.operation.read.held_files import HeldRecords
-from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, stored_file
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS, RECORD_COLUMNS, VALUE_KIND
@@ -49,7 +49,7 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
     schema = output_schema(plan.schema, names)
     for bucket in plan.buckets:
         for file in bucket.files:
-            stored = _stored(state, bucket, file)
+            stored = stored_file(state, bucket, file)
             for batch in read_batches(state.io, stored, state.schema, FileColumns(names, RECORD_COLUMNS)):
                 rows = pa.Table.from_batches([batch])
                 kinds = pa.array(KINDS).take(batch.column(batch.schema.get_field_index(VALUE_KIND.name)))
@@ -103,15 +103,11 @@ def _keys(state: TableState, plan: ScanPlan) -> pa.Table:
     return pa.Table.from_batches(batches, output_schema(plan.schema, names))
 
 
-def _stored(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
-    return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
-
-
 def _batches(
     state: TableState, bucket: BucketScan, file: DataFileMeta, names: tuple[str, ...], added: tuple[DataField, ...] = ()
 ) -> Iterator[pa.RecordBatch]:
     """Some columns of all rows of a file, in the types of the current schema."""
-    stored = _stored(state, bucket, file)
+    stored = stored_file(state, bucket, file)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
     types = output_schema(state.schema, names)
     for batch in read_batches(state.io, stored, state.schema, FileColumns(names, added), deleted=deleted):

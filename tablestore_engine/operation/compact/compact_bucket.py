@@ -33,7 +33,6 @@ from tablestore_engine.operation.compact.compact_multiset_bucket import compact_
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_reader import (
     FileColumns,
-    StoredFile,
     read_batches,
     read_rows_of_keys,
 )
@@ -126,7 +125,7 @@ def _of_new_keys(task: CompactTask, table: pa.Table) -> pa.Table:
     found = [
         batch.cast(keys.values.schema)
         for file in overlapping
-        for batch in read_rows_of_keys(task.target.io, _stored(task, file), schema, columns, keys)
+        for batch in read_rows_of_keys(task.target.io, task.stored(file), schema, columns, keys)
     ]
     known = RowKeys(pa.Table.from_batches(found, keys.values.schema)).positions_in(table)
     fresh = np.ones(table.num_rows, np.bool_)
@@ -142,13 +141,6 @@ def _overlapping(task: CompactTask, low: Key, high: Key) -> list[DataFileMeta]:
 
 def _span(task: CompactTask, file: DataFileMeta) -> tuple[Key, Key]:
     return key_interval(file, [f.type for f in task.target.schema.trimmed_key_fields])
-
-
-def _stored(task: CompactTask, file: DataFileMeta) -> StoredFile:
-    target = task.target
-    schemas = {**task.schemas, target.schema.id: target.schema}
-    directory = target.paths.bucket_dir(task.partition_path, task.bucket)
-    return StoredFile(file.path_in(directory), file.file_size, schemas[file.schema_id])
 
 
 def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
@@ -227,7 +219,7 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
     return itertools.chain.from_iterable(
         read_batches(
             target.io,
-            _stored(task, f),
+            task.stored(f),
             target.schema,
             columns,
             sizes,
@@ -240,14 +232,12 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
 def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Append tables: rewrite files one after the other, in the order they were written, without deleted rows."""
     target = task.target
-    directory = target.paths.bucket_dir(task.partition_path, task.bucket)
     writer = _writer(task, task_name)
     try:
         for file in task.files:
-            stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
             columns = FileColumns(target.schema.field_names)
             deleted = positions_in(target.io, task.deletions, file.file_name)
-            for batch in read_batches(target.io, stored, target.schema, columns, deleted=deleted):
+            for batch in read_batches(target.io, task.stored(file), target.schema, columns, deleted=deleted):
                 writer.write(pa.Table.from_batches([batch]))
         return _entries(task, list(task.files), writer.close())
     except BaseException:

@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.multiset.retractions import Part, Retractions, 
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_with
 from tablestore_engine.schema.types.system_columns import COUNT_COLUMNS
@@ -102,10 +102,8 @@ class _Cancellation:
 
     def _batches(self, file: DataFileMeta, added: tuple[DataField, ...] = ()) -> Iterator[pa.RecordBatch]:
         task, target = self._task, self._task.target
-        directory = target.paths.bucket_dir(task.partition_path, task.bucket)
-        stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
         columns = FileColumns(target.schema.field_names, added)
-        return read_batches(target.io, stored, target.schema, columns)
+        return read_batches(target.io, task.stored(file), target.schema, columns)
 
     def _writer(self, name: str, *, retractions: bool = False) -> RollingWriter:
         task = self._task

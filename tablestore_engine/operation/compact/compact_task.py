@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.operation.files.data_file_reader import StoredFile
 from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -35,6 +36,12 @@ class CompactTask:
     output: MergeOutput
     rest: Files = ()
     deletions: Deletions = field(default_factory=dict)
+
+    def stored(self, file: DataFileMeta) -> StoredFile:
+        """A file of the bucket, to read."""
+        schemas = {**self.schemas, self.target.schema.id: self.target.schema}
+        directory = self.target.paths.bucket_dir(self.partition_path, self.bucket)
+        return StoredFile(file.path_in(directory), file.file_size, schemas[file.schema_id])
 
     def of_bucket(self) -> CompactTask:
         """The task that merges all files of the bucket, `rest` among them."""

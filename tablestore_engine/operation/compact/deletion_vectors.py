@@ -18,7 +18,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.index_change import BucketVectors, IndexChange
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, positions_of_keys, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, positions_of_keys, read_batches
 from tablestore_engine.operation.files.deletion_vectors import (
     indexed_ranges,
     positions_in,
@@ -76,7 +76,7 @@ def _superseded(task: CompactTask) -> Iterable[tuple[str, Positions]]:
         if file.level == 0 or not any(low <= last and first <= high for first, last in spans):
             continue
         keys = keys or _keys_of(task, fresh)
-        positions = positions_of_keys(target.io, _stored(task, file), schema, keys)
+        positions = positions_of_keys(target.io, task.stored(file), schema, keys)
         if len(positions):
             yield file.file_name, positions
 
@@ -90,17 +90,10 @@ def _keys_of(task: CompactTask, files: Iterable[DataFileMeta]) -> RowKeys:
         for file in files
         for batch in read_batches(
             task.target.io,
-            _stored(task, file),
+            task.stored(file),
             schema,
             columns,
             deleted=positions_in(task.target.io, task.deletions, file.file_name),
         )
     ]
     return RowKeys(pa.Table.from_batches(batches, kinds))
-
-
-def _stored(task: CompactTask, file: DataFileMeta) -> StoredFile:
-    target = task.target
-    directory = target.paths.bucket_dir(task.partition_path, task.bucket)
-    schemas = {**task.schemas, target.schema.id: target.schema}
-    return StoredFile(file.path_in(directory), file.file_size, schemas[file.schema_id])

@@ -18,9 +18,9 @@ import pyarrow as pa
 from tablestore_engine.mergetree.compaction.sections import Section
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, positions_of_keys, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, positions_of_keys, read_batches
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, stored_file
 from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -101,7 +101,7 @@ def _of_section(
     parts = (np.flatnonzero(hidden[begin:end]) for begin, end in pairwise(ends))
     found = {file.file_name: rows for file, rows in zip(newer, parts, strict=True)}
     for file in last.files:
-        rows = positions_of_keys(state.io, _stored(state, bucket, file), schema, keys)
+        rows = positions_of_keys(state.io, stored_file(state, bucket, file), schema, keys)
         if file.delete_row_count != 0:
             kinds = _records(state, schema, bucket, file, ()).column(VALUE_KIND.name)
             rows = np.union1d(rows, np.flatnonzero(_deletes(kinds)))
@@ -134,11 +134,7 @@ def _records(
     """Columns of the records of a file, with their sequence number and row kind."""
     shape = pa.schema(
         [(name, to_arrow_type(schema.field(name).type)) for name in names]
-        + [(one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
+        + [(one.name, to_arrow_type(one.type)) for one in RECORD_COLUMNS]
     )
-    batches = read_batches(state.io, _stored(state, bucket, file), schema, FileColumns(names, RECORD_COLUMNS))
+    batches = read_batches(state.io, stored_file(state, bucket, file), schema, FileColumns(names, RECORD_COLUMNS))
     return pa.Table.from_batches([one.select(shape.names) for one in batches], shape)
-
-
-def _stored(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
-    return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))

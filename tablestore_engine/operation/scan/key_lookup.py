@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 
 from tablestore_engine.metadata.bucket_hash import bucket_ids
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.file_skipping import hashed_as_today
-from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, stored_file
 from tablestore_engine.operation.scan.stats_may_match import comparable, equalities, key_value
 from tablestore_engine.schema.table.predicate import And, Compare, Constant, In, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -116,7 +116,7 @@ def keys_of(
     names = tuple(schema.primary_keys)
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
-        stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
+        stored = stored_file(state, bucket, file)
         deleted = positions_in(state.io, bucket.deletions, file.file_name)
         for batch in read_batches(state.io, stored, schema, FileColumns(names), deleted=deleted):
             if condition is None:

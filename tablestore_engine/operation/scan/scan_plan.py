@@ -12,11 +12,13 @@ from tablestore_engine.mergetree.compaction.sections import Section, sections
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.data_file_reader import StoredFile
 from tablestore_engine.operation.files.deletion_vectors import (
     Deletions,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,8 @@ def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Sect
     if schema.reads_files_alone:
         return [Section((SortedRun(f.level, (f,)),)) for f in files]
     return sections(files, [f.type for f in schema.trimmed_key_fields])
+
+
+def stored_file(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
+    """A file of a bucket, to read."""
+    return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from tablestore_engine.mergetree.compaction.sections import Section
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, positions_of_keys, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, positions_of_keys, read_batches
 from tablestore_engine.operation.files.deletion_vectors import DeletedRows, Deletions
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.operation.scan.scan_plan import BucketScan, sections_of
+from tablestore_engine.operation.scan.scan_plan import BucketScan, sections_of, stored_file
 from tablestore_engine.recently_used import RecentlyUsed
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -65,7 +65,7 @@ def _older(state: TableState, bucket: BucketScan, section: Section) -> Iterator[
         if newer:
             keys = RowKeys(pa.concat_tables(newer))
             for file in run.files:
-                stored = _stored(state, bucket, file)
+                stored = stored_file(state, bucket, file)
                 rows = positions_of_keys(state.io, stored, state.schema, keys)
                 if len(rows):
                     yield file.file_name, DeletedRows.of_rows(stored.path, rows)
@@ -76,9 +76,5 @@ def _older(state: TableState, bucket: BucketScan, section: Section) -> Iterator[
 def _keys(state: TableState, bucket: BucketScan, file: DataFileMeta) -> pa.Table:
     schema = state.schema
     kinds = pa.schema([(one.name, to_arrow_type(one.type)) for one in schema.trimmed_key_fields])
-    batches = read_batches(state.io, _stored(state, bucket, file), schema, FileColumns(schema.trimmed_primary_keys))
+    batches = read_batches(state.io, stored_file(state, bucket, file), schema, FileColumns(schema.trimmed_primary_keys))
     return pa.Table.from_batches([one.cast(kinds) for one in batches], kinds)
-
-
-def _stored(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
-    return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))

@@ -27,9 +27,9 @@ from tablestore_engine.mergetree.merge.normalize_records import without_ignored
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.hash_index import Buckets, fill_rule, key_hashes
-from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
+from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, stored_file
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
 from tablestore_engine.operation.write.cross_partition_routing import (
     Held,
@@ -134,7 +134,7 @@ def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -
     kinds = _record_schema(schema)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
     columns = FileColumns(schema.primary_keys, RECORD_COLUMNS)
-    stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
+    stored = stored_file(state, bucket, file)
     for batch in read_batches(state.io, stored, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
