@@ -200,7 +200,8 @@ class RowLevelTarget:
         held = self.rows is not None and self.keyed and not schema.crosses_partitions
         only_removes = all(one.removes_all for one in scopes)
         plain = not computed_columns(schema.options) and not check_constraints(schema.options)
-        if not held or self.table.state.own_schema is not None or not (plain or only_removes):
+        state = self.table.state
+        if not held or state.own_schema is not None or state.evolving or not (plain or only_removes):
             return None
         return held_changes(scopes, schema.fields, self.resolver)
 
