@@ -292,6 +292,10 @@ def test_numbers_of_buckets():
     validate({"bucket": "-1", "dynamic-bucket.max-buckets": "4"}, keyed=True)
     assert "'bucket' = '4'" in refused({"bucket": "-2"}, keyed=True)
     assert "at least 1" in refused({"bucket": "0"})
+    for text, words in (("-1", "at least 0"), ("7", "at most 1"), ("nan", "at least 0")):
+        assert words in refused({"compaction.delete-ratio-threshold": text})
+    for text in ("0", "0.35", "1"):
+        validate({"compaction.delete-ratio-threshold": text})
 
 
 @pytest.mark.parametrize(
