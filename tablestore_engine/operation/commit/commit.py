@@ -175,7 +175,7 @@ class Committer:
         """Write the manifests of a commit, and create its schema, if it has a new one, and its snapshot: what creates
         the schema, the entries and the changelog.
 
-        The schema comes last: until the snapshot is there, other readers take it for that of the old rows.
+        The schema comes last, and is settled once the snapshot is there.
         """
         new_schema, entries, changelog = content
         written: list[str] = []
@@ -225,6 +225,7 @@ class Committer:
             properties=with_consumed(properties_of(change, properties), latest if carries else None, change.consumed),
         )
         if self._publish(snapshot):
+            self.state.schemas.settle(snapshot.schema_id)
             return snapshot
         self._remove(written)
         return None

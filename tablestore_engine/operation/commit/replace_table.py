@@ -2,7 +2,7 @@
 
 The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
 (`storage.metadata_files.schema_store`). A replacement that is killed in between therefore leaves the old table, and
-readers never see the schema without the rows.
+readers, also those of other engines, never see the schema without the rows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
+
+_FAR_AHEAD = str(2**53)
+_UNDER_WAY = "the table is being replaced: try again, or run a CREATE OR REPLACE of it that was cut short once more"
 
 
 def everything(entry: ManifestEntry) -> bool:
@@ -63,11 +66,32 @@ def schema_publisher(
         newest = schemas.list_ids()[-1]
         if newest == schema.id and schemas.load(newest) == schema:
             return schema  # written by an earlier attempt of this commit
-        if newest >= schema.id or not schemas.try_create(schema):
+        staged = until_committed(current, schema) if current is not None and schema.replaces is not None else None
+        if newest >= schema.id or not schemas.try_create(schema, staged):
             raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
         return schema
 
     return publish
+
+
+def until_committed(current: TableSchema, schema: TableSchema) -> dict[str, str]:
+    """The options under which other engines see a schema that replaces the current one, until its snapshot is there.
+
+    Paimon reads a table with the columns of its newest schema file, but a table that travels in time with those of the
+    snapshot: the newest snapshot before a time far ahead is the old table now, and the new one once it is committed.
+    Commits of others, which would carry the number of the newest schema, fail on a duration that is none.
+    Paimon takes options from the newest schema in any case. Where they differ, the table cannot be opened meanwhile,
+    unless it is another fixed number of buckets, which the rows of the old one may have, too.
+    """
+    alike = _of_readers(current) == _of_readers(schema)
+    if alike and not any(one.startswith("scan.") for one in schema.options):
+        return {**schema.options, "scan.timestamp-millis": _FAR_AHEAD, "commit.min-retry-wait": _UNDER_WAY}
+    return {**schema.options, "scan.mode": _UNDER_WAY}
+
+
+def _of_readers(schema: TableSchema) -> dict[str, str]:
+    fixed = {"bucket": "fixed"} if schema.core_options.bucket > 0 else {}
+    return {**schema.options, **fixed}
 
 
 def restarts(current: TableSchema, schema: TableSchema) -> bool:

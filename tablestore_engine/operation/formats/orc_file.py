@@ -49,7 +49,7 @@ class OrcWriter:
             _check_timestamps(rows.column(field.name), field)
         self._stats.add(rows)
         for field in self._with_rows:
-            rows = rows.set_column(rows.schema.get_field_index(field.name), field, _unsliced(rows.column(field.name)))
+            rows = rows.set_column(rows.schema.get_field_index(field.name), field, _plain(rows.column(field.name)))
         self._writer.write(rows.cast(self._stored))
 
     def close(self) -> None:
@@ -87,9 +87,26 @@ def _has_rows(kind: pa.DataType) -> bool:
     return bool(pa.types.is_struct(kind))
 
 
-def _unsliced(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same values as arrays of their own: Arrow writes the wrong rows of a struct array that is a slice."""
-    return pa.chunked_array([one.take(pa.array(np.arange(len(one)))) for one in column.chunks], column.type)
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same values as Arrow writes them rightly: it writes others of a struct array that is a slice, or in which a
+    struct that is null has values."""
+    whole = (one.take(pa.array(np.arange(len(one)))) for one in column.chunks)
+    return pa.chunked_array([_null_below_null(one) for one in whole], column.type)
+
+
+def _null_below_null(array: pa.Array) -> pa.Array:
+    """The same values of an array that is no slice; in a struct that is null, all fields are null."""
+    kind = array.type
+    if not _has_rows(kind):
+        return array
+    if pa.types.is_struct(kind):
+        own, children = 1, [_null_below_null(one) for one in array.flatten()]
+    elif pa.types.is_map(kind):
+        entries = [_null_below_null(array.keys), _null_below_null(array.items)]
+        own, children = 2, [pa.StructArray.from_arrays(entries, fields=[kind.key_field, kind.item_field])]
+    else:
+        own, children = 2, [_null_below_null(array.values)]
+    return pa.Array.from_buffers(kind, len(array), array.buffers()[:own], children=children)
 
 
 def _as_read(kind: pa.DataType) -> pa.DataType:

@@ -30,6 +30,9 @@ CURRENT_VERSION = 3
 _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
 """How files mark a table with former partition columns, which has no key: other readers refuse such an engine."""
 
+STAGED_OPTIONS = "tablestore.options"
+"""Where the options are while other engines see some else, see `SchemaStore`."""
+
 FILL = DataField(-1, "", AtomicType("INT"))
 """A null after the columns of a partition, so that the number of fields says which columns they are."""
 
@@ -206,8 +209,9 @@ class TableSchema:
         """Whether deletes are kept by every merge, because a late row may be older than a delete."""
         return bool(self.core_options.sequence_field) or self.merge_engine.has_sequence_groups
 
-    def to_json(self) -> str:
-        """The persisted form."""
+    def to_json(self, for_others: Mapping[str, str] | None = None) -> str:
+        """The persisted form. With `for_others`, other engines see these options instead; `from_json` ignores them."""
+        shown = self.options if for_others is None else for_others
         data: dict[str, Any] = {
             "version": self.version,
             "id": self.id,
@@ -215,13 +219,15 @@ class TableSchema:
             "highestFieldId": self.highest_field_id,
             "partitionKeys": list(self.partition_keys),
             "primaryKeys": list(self.primary_keys),
-            "options": {**self.options, **({_MERGE_ENGINE: _SEVERAL_LAYOUTS} if self.former_partitions else {})},
+            "options": {**shown, **({_MERGE_ENGINE: _SEVERAL_LAYOUTS} if self.former_partitions else {})},
         }
         if self.comment is not None:
             data["comment"] = self.comment
         data["timeMillis"] = self.time_millis
         if self.replaces is not None:
             data["tablestore.replaces"] = self.replaces
+        if for_others is not None:
+            data[STAGED_OPTIONS] = dict(self.options)
         if self.base is not None:
             data["tablestore.base"] = self.base
         if self.former_partitions:
@@ -240,7 +246,7 @@ class TableSchema:
         """
         data = json.loads(text)
         version = data.get("version", 1)
-        options = dict(data.get("options") or {})
+        options = dict(data.get(STAGED_OPTIONS, data.get("options")) or {})
         if options.get(_MERGE_ENGINE) == _SEVERAL_LAYOUTS:
             del options[_MERGE_ENGINE]
         # Defaults of the first two versions of the format.

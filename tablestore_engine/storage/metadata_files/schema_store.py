@@ -1,14 +1,17 @@
-"""The schemas of one table: one file per version, never changed once it exists.
+"""The schemas of one table: one file per version, whose content never changes once it exists.
 
 A schema that *replaces* the table (CREATE OR REPLACE … AS) is written before the new rows are. It counts as the
 latest only once a snapshot has been committed with it or a later one; after a build that failed, the old schema stays
-the latest.
+the latest. Other engines do not know that rule: until then the file is *staged*, with options that make them follow
+it, and once the snapshot is there it is *settled*, written anew without them.
 """
 
 from __future__ import annotations
 
-from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.schema.table.table_schema import TableSchema
+from collections.abc import Mapping
+
+from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.schema.table.table_schema import STAGED_OPTIONS, TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.record_file import read_record
 from tablestore_engine.storage.paths import TablePaths, schema_id_of
@@ -21,6 +24,7 @@ class SchemaStore:
         self._io = io
         self._paths = paths
         self._loaded: dict[int, TableSchema] = {}
+        self._staged: set[int] = set()
 
     def list_ids(self) -> list[int]:
         """The ids of all schemas, in order."""
@@ -41,11 +45,14 @@ class SchemaStore:
 
     def _read(self, schema_id: int) -> TableSchema:
         path = self._paths.schema(schema_id)
-        schema = read_record(self._io, path, TableSchema.from_json)
-        if schema is None:
+        found = read_record(self._io, path, _with_stage)
+        if found is None:
             raise CorruptMetadataError(path, "it does not exist")
+        schema, staged = found
         if schema.id != schema_id:
             raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")
+        if staged:
+            self._staged.add(schema_id)
         return schema
 
     def latest(self, snapshot_schema_id: int | None = None) -> TableSchema | None:
@@ -75,9 +82,34 @@ class SchemaStore:
             schema_id = schema_id - 1 if schema.base is None else schema.base
         return schema_id == ancestor
 
-    def try_create(self, schema: TableSchema) -> bool:
-        """Write a new schema: one atomic create. False when its id is taken, and nothing has happened."""
-        if not self._io.create(self._paths.schema(schema.id), schema.to_json().encode()):
+    def try_create(self, schema: TableSchema, for_others: Mapping[str, str] | None = None) -> bool:
+        """Write a new schema: one atomic create. False when its id is taken, and nothing has happened.
+
+        With `for_others`, it is staged: other engines see these options until it is settled.
+        """
+        if not self._io.create(self._paths.schema(schema.id), schema.to_json(for_others).encode()):
             return False
         self._loaded[schema.id] = schema
+        if for_others is not None:
+            self._staged.add(schema.id)
         return True
+
+    def settle(self, schema_id: int) -> None:
+        """Write a staged schema as other engines shall see it from now on, because a snapshot has been committed with
+        it: one atomic write. Where storage fails, the next commit does it."""
+        if schema_id not in self._staged:
+            return
+        path = self._paths.schema(schema_id)
+        try:
+            found = read_record(self._io, path, _with_stage)
+            if found == (self._loaded[schema_id], True):
+                self._io.write(path, self._loaded[schema_id].to_json().encode())
+        except (StorageError, CorruptMetadataError):
+            return
+        self._staged.discard(schema_id)
+
+
+def _with_stage(text: bytes) -> tuple[TableSchema, bool]:
+    """A schema, and whether its file is staged."""
+    schema = TableSchema.from_json(text)
+    return schema, f'"{STAGED_OPTIONS}"'.encode() in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
@@ -12,12 +14,14 @@ from tablestore_engine.operation.commit.replace_table import (
     next_schema,
     replace_all,
     schema_publisher,
+    until_committed,
 )
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 COLUMNS = {"id": "INT", "v": "STRING"}
 
@@ -188,3 +192,55 @@ def test_a_writer_that_knows_no_new_column_does_not_take_it_away(catalog, table)
     rows = {row["id"]: row for row in read(load(catalog))}
     assert rows[3]["extra"] == 3
     assert rows[4] == {"id": 4, "v": "late", "extra": None}
+
+
+def shown_to_others(table, schema_id):
+    return json.loads(table.io.read(table.paths.schema(schema_id)))["options"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "chosen"),
+    [
+        ({}, {}, "scan.timestamp-millis"),
+        ({"file.format": "orc"}, {"file.format": "orc"}, "scan.timestamp-millis"),
+        ({"bucket": "1"}, {"bucket": "4"}, "scan.timestamp-millis"),
+        ({"bucket": "1"}, {"bucket": "-1"}, "scan.mode"),
+        ({}, {"merge-engine": "first-row"}, "scan.mode"),
+        ({"deletion-vectors.enabled": "true"}, {}, "scan.mode"),
+        ({"scan.mode": "latest"}, {"scan.mode": "latest"}, "scan.mode"),
+    ],
+)
+def test_other_engines_follow_the_snapshot_or_refuse(old, new, chosen):
+    """They follow the newest snapshot where the old rows can be read under the new options, else they refuse."""
+    current, schema = (schema_of({"v": "INT"}, ["v"], options=one) for one in (old, new))
+    shown = until_committed(current, schema)
+    scanned = {name: value for name, value in shown.items() if name.startswith("scan.")}
+    assert list(scanned) == [chosen]
+    assert ("being replaced" in scanned[chosen]) == (chosen == "scan.mode")
+    assert ("commit.min-retry-wait" in shown) == (chosen != "scan.mode")
+
+
+def test_other_engines_see_the_options_once_the_snapshot_is_there(catalog, table):
+    replace_with(table, schema_of({"x": "INT"}, options={"bucket": "-1"}), [{"x": 1}])
+    assert shown_to_others(table, 1) == {"bucket": "-1"}
+    assert load(catalog).schema.options == {"bucket": "-1"}
+
+
+@pytest.mark.parametrize("options", [{"bucket": "1"}, {"bucket": "1", "file.format": "avro"}])
+def test_the_next_commit_settles_the_schema_of_a_killed_writer(catalog, table, monkeypatch, options):
+    with monkeypatch.context() as killed:
+        killed.setattr(SchemaStore, "settle", lambda *_: None)
+        replace_with(table, schema_of({"x": "INT"}, ["x"], options=options), [{"x": 1}])
+    assert shown_to_others(table, 1) != options
+    now = load(catalog)
+    assert now.schema.options == options
+    write(now, [{"x": 2}])
+    assert shown_to_others(table, 1) == options
+    assert read(load(catalog)) == [{"x": 1}, {"x": 2}]
+
+
+def test_a_replacement_that_died_is_not_settled_by_commits_to_the_old_table(catalog, table):
+    replace_with(table, schema_of({"x": "INT"}, options={"bucket": "-1"}), [{"x": 1}], publish=False)
+    write(load(catalog), [{"id": 3, "v": "c"}])
+    assert "scan.mode" in shown_to_others(table, 1)
+    assert len(read(load(catalog))) == 3

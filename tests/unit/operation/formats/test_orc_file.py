@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from io import BytesIO
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import orc
 from support.files import path_of
 from support.tables import make_table, read, write
 
 from tablestore_engine.errors import UserError
+from tablestore_engine.operation.formats.file_format import FileLayout
+from tablestore_engine.operation.formats.orc_file import OrcWriter
+from tablestore_engine.options import CoreOptions
 
 NESTED = {"type": "MAP", "key": "STRING NOT NULL", "value": {"type": "ARRAY", "element": "INT"}}
 
@@ -81,3 +88,49 @@ def test_timestamps_that_arrow_does_not_read(tmp_path, nested, year):
     with pytest.raises(UserError, match="'at' has a timestamp that an ORC file cannot hold"):
         write(table, [{"at": [None, at] if nested else at}])
     assert read(table) == []
+
+
+def test_rows_in_rows_that_are_null(tmp_path):
+    row = {"type": "ROW", "fields": [{"id": 8, "name": "x", "type": "FLOAT"}]}
+    outer = {"type": "ROW", "fields": [{"id": 9, "name": "r", "type": row}]}
+    given = [{"id": 1, "a": {"r": None}}, {"id": 2, "a": {"r": {"x": 0.25}}}]
+    table = make_table(tmp_path, {"id": "INT", "a": outer}, options={"file.format": "orc"})
+    write(table, given)
+    assert read(table) == given
+
+
+LEAVES = {pa.int32(): st.integers(0, 9), pa.string(): st.sampled_from(["", "a", "bcd"]), pa.bool_(): st.booleans()}
+SHAPES = st.recursive(
+    st.sampled_from(list(LEAVES)),
+    lambda kinds: st.one_of(
+        *(kinds.map(lambda kind: pa.struct([("x", kind), ("y", pa.int32())])),) * 3,
+        kinds.map(pa.list_),
+        kinds.map(lambda kind: pa.map_(pa.string(), kind)),
+    ),
+    max_leaves=4,
+)
+
+
+def values_of(kind):
+    if pa.types.is_struct(kind):
+        found = st.fixed_dictionaries({one.name: values_of(one.type) for one in kind})
+    elif pa.types.is_list(kind):
+        found = st.lists(values_of(kind.value_type), max_size=2)
+    elif pa.types.is_map(kind):
+        found = st.dictionaries(st.sampled_from("ab"), values_of(kind.item_type)).map(lambda of: list(of.items()))
+    else:
+        found = LEAVES[kind]
+    return st.one_of(found, found, found, st.none())
+
+
+@given(st.data())
+def test_any_nested_values(data):
+    kind = data.draw(SHAPES)
+    values = pa.array(data.draw(st.lists(values_of(kind), min_size=1, max_size=6)), kind)
+    values = values.slice(data.draw(st.integers(0, len(values) - 1)))
+    rows, sink = pa.table({"a": values}), BytesIO()
+    layout = FileLayout(rows.schema, (), "zstd", CoreOptions.parse({}, keyed=False))
+    writer = OrcWriter(pa.PythonFile(sink, "w"), layout)
+    writer.write(rows)
+    writer.close()
+    assert orc.read_table(BytesIO(sink.getvalue())).column("a").to_pylist() == values.to_pylist()

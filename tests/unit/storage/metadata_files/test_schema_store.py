@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -83,3 +84,28 @@ def test_types_that_this_engine_cannot_hold(store, paths):
     LocalFileIO().write(paths.schema(0), SCHEMA.to_json().replace("INT NOT NULL", "BLOB").encode())
     with pytest.raises(UnsupportedTypeError, match="BLOB"):
         store.latest()
+
+
+def test_a_staged_schema_shows_other_options_to_others_until_it_is_settled(store, paths):
+    schema = replace(SCHEMA, options={"bucket": "2"})
+    assert store.try_create(schema, {"bucket": "3"})
+    stranger = SchemaStore(LocalFileIO(), paths)
+    assert stranger.load(0) == schema
+    assert json.loads(LocalFileIO().read(paths.schema(0)))["options"] == {"bucket": "3"}
+    stranger.settle(0)
+    assert json.loads(LocalFileIO().read(paths.schema(0))) == json.loads(schema.to_json())
+    assert SchemaStore(LocalFileIO(), paths).load(0) == schema
+
+
+def test_only_the_same_schema_is_settled(store, paths):
+    """Not that of another table, made later at the same path."""
+    store.try_create(SCHEMA, {})
+    other = replace(SCHEMA, comment="another table")
+    for staged in (None, {"a": "b"}):
+        LocalFileIO().write(paths.schema(0), other.to_json(staged).encode())
+        before = LocalFileIO().read(paths.schema(0))
+        store.settle(0)
+        assert LocalFileIO().read(paths.schema(0)) == before
+    LocalFileIO().delete(paths.schema(0))
+    store.settle(0)
+    assert not LocalFileIO().exists(paths.schema(0))
