@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
+from tablestore_engine.spark.queries.collect import arrow_frame
 
 MOST_PAIRED = 20_000
 """Rows of both sides: a query over more is left to generated code, on all processors."""
@@ -76,7 +77,7 @@ class PairedRows:
         """The pairs as a relation with the columns of both sides."""
         fields = T.StructType([*target.fields(), *source.fields()])
         columns = [*target.taken(self.target), *source.taken(self.source)]
-        return spark.createDataFrame(pa.table(columns, fields.names) if len(self.target) else [], fields)
+        return arrow_frame(spark, pa.table(columns, fields.names), fields)
 
 
 def paired(target: pa.Table, source: pa.Table, on: Sequence[tuple[str, str]], kind: str) -> PairedRows | None:
