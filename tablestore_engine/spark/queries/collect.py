@@ -1,11 +1,12 @@
-"""The rows of a DataFrame as Arrow."""
+"""The rows of a DataFrame as Arrow, and Arrow rows as a DataFrame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from tablestore_engine.spark.errors.translate_errors import translated
 
@@ -18,6 +19,16 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
     """
     with translated():
         return _of_variants(frame) if "variant" in frame.schema.simpleString() else frame.toArrow()
+
+
+def arrow_frame(spark: SparkSession, rows: pa.Table, schema: StructType | None = None) -> DataFrame:
+    """Arrow rows as a DataFrame, of the schema or of what Spark makes of their types.
+
+    Spark takes a batch without rows for the end of all rows, so it gets none but the only one.
+    """
+    batches = [one for one in rows.to_batches() if one.num_rows]
+    full = pa.Table.from_batches(batches) if batches else rows.schema.empty_table()
+    return spark.createDataFrame(full) if schema is None else spark.createDataFrame(full, schema)
 
 
 def _of_variants(frame: DataFrame) -> pa.Table:

@@ -29,7 +29,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
-from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import arrow_frame, collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, arrow_type_for_spark
 from tablestore_engine.spark.scan.deletion_vectors import name_in_uri
 from tablestore_engine.table import Table
@@ -244,7 +244,7 @@ def fields_of(rows: pa.Table, schema: TableSchema) -> list[DataField]:
 
 def frame_of_fields(spark: SparkSession, rows: pa.Table, fields: Sequence[DataField]) -> DataFrame:
     """Rows with the Spark types of fields, whatever Spark would make of their Arrow types."""
-    return spark.createDataFrame(for_spark(rows, fields) if rows.num_rows else [], to_spark_schema(fields))
+    return arrow_frame(spark, for_spark(rows, fields), to_spark_schema(fields))
 
 
 def for_spark(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:

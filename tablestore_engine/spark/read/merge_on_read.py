@@ -36,6 +36,7 @@ from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sq
 from tablestore_engine.spark.folds.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
 from tablestore_engine.spark.folds.sequence_group_deletes_sql import apply_group_deletes_sql
 from tablestore_engine.spark.folds.session_folds import register_session_folds
+from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.changed_keys import (
     BROADCAST_ROWS,
     BlockedKeys,
@@ -208,7 +209,7 @@ class TableReader:
         blocks = key_blocks(ranges, keys) if keys is not None else None
         if blocks is None:
             return None
-        return BlockedKeys(blocks, {"blocks": self._spark.createDataFrame(blocks.table)})
+        return BlockedKeys(blocks, {"blocks": arrow_frame(self._spark, blocks.table)})
 
     def _merged(self, merge: MergingFiles, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine

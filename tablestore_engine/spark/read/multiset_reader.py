@@ -31,6 +31,7 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
+from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder
 from tablestore_engine.spark.scan.arrow_scan import SIZES
@@ -120,7 +121,7 @@ class _MultisetFrames:
         text = (
             f"SELECT /*+ BROADCAST(h) */ {self._qualified('p')} FROM {{plain}} p LEFT ANTI JOIN {{retracted}} h ON {on}"
         )
-        positions = self._spark.createDataFrame(retracted.table)
+        positions = arrow_frame(self._spark, retracted.table)
         return self._spark.sql(text, plain=self._scans.scan(files, last=SIZES), retracted=positions)
 
     def _by_hash(self) -> DataFrame:

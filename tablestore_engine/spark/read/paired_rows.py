@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
+from tablestore_engine.spark.queries.collect import arrow_frame
 
 MOST_PAIRED = 20_000
 """Rows of both sides: more are left to generated code, on all processors."""
@@ -68,7 +69,7 @@ def paired(
     both = _numbered(left, "left").join(_numbered(right, "right"), names, join_type=kind, use_threads=False)
     fields = T.StructType([*target.fields(), *source.fields()])
     columns = [*target.taken(both.column("left")), *source.taken(both.column("right"))]
-    return spark.createDataFrame(pa.table(columns, fields.names) if both.num_rows else [], fields)
+    return arrow_frame(spark, pa.table(columns, fields.names), fields)
 
 
 def from_pairs(view: str, *sides: PairedSide) -> str:

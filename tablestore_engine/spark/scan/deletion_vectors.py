@@ -19,6 +19,7 @@ from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.format_braces import formatted
+from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.scan.deletion_vector_words import SizedFiles
 
 ROW_NUMBER = "_tmp_metadata_row_index"
@@ -57,7 +58,7 @@ def without_deleted(
     bit = f"shiftleft(1L, cast(r.{_AT} & {last}L AS int))"
     on = f"r.{_FILE} = d.file AND shiftright(r.{_AT}, {WORD_BITS}) = d.word AND (d.bits & {bit}) != 0L"
     text = f"SELECT {hint}{names} FROM {{rows}} r LEFT ANTI JOIN {{words}} d ON {on}"
-    return spark.sql(text, rows=rows, words=spark.createDataFrame(words))
+    return spark.sql(text, rows=rows, words=arrow_frame(spark, words))
 
 
 def without_words(

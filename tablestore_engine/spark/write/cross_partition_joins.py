@@ -59,7 +59,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import arrow_frame, collect_arrow
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITIONS
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.spark.write.bucket_assignment import (
@@ -147,7 +147,7 @@ def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[Buc
         [(bucket, file) for _, bucket, file in files], RECORD_COLUMNS, POSITIONS
     )
     keys = list(schema.primary_keys)
-    sought = locations.spark.createDataFrame(rows.select(keys)).distinct()
+    sought = arrow_frame(locations.spark, rows.select(keys)).distinct()
     columns = [*_key(schema), FILE_COLUMN, SEQUENCE_NUMBER.name, VALUE_KIND.name]
     found = collect_arrow(scanned.select(*columns).join(F.broadcast(sought), keys, "left_semi"))
     # Names of files are unique in a table.

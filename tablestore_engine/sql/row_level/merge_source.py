@@ -20,6 +20,7 @@ from tablestore_engine.schema.table.predicate import Predicate, conjunction, dis
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import has_root
+from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
@@ -151,7 +152,7 @@ def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source
     """The source, of which every row is computed once."""
     held = _collected(frames.rows(frame), table.schema)
     if held is not None:
-        made = lambda: frames.spark.createDataFrame(held if held.num_rows else [], frame.schema)  # noqa: E731
+        made = lambda: arrow_frame(frames.spark, held, frame.schema)  # noqa: E731
         yield Source(frame, _viewed(frames, made), held)
         return
     view = quoted_name(frames.register(SOURCE, with_own_plan(frame)))

@@ -44,17 +44,19 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
 def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
     """The frame that a model returned, as a Spark DataFrame of this session."""
+    from tablestore_engine.spark.queries.collect import arrow_frame
+
     # Asked of the type: over Spark Connect, a frame takes any unknown name for a column.
     if hasattr(type(result), "to_spark"):  # pandas API on Spark
         result = result.to_spark()
     if hasattr(type(result), "createOrReplaceTempView"):
         # A view in this session cannot read a frame of another one.
-        return result if result.sparkSession is session else session.createDataFrame(result.toArrow())
+        return result if result.sparkSession is session else arrow_frame(session, result.toArrow())
     if type(result).__module__.split(".")[0] == "pandas":
         return session.createDataFrame(result)
     table = _arrow_table(result)
     if table is not None:
-        return session.createDataFrame(table)
+        return arrow_frame(session, table)
     raise DbtRuntimeError(
         f"The Python model '{name}' returned {type(result).__name__}. "
         "It must return a Spark, pandas, Arrow or polars frame."

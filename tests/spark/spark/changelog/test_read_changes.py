@@ -45,6 +45,15 @@ def test_changes_of_a_keyed_table(keyed):
     assert [tuple(row) for row in joined.collect()] == [("+I", 4)]
 
 
+def test_a_bucket_without_changes_between_others(keyed):
+    same = ", ".join(f"('{p}', 9, '{p}', map())" for p in "cde")
+    keyed.execute(f"INSERT INTO k VALUES {same}")
+    keyed.execute("INSERT INTO k VALUES ('c', 9, 'C', map()), ('d', 9, 'd', map()), ('e', 9, 'E', map())")
+    last = keyed.table("k").latest_snapshot().id
+    found = changes(keyed, f"'k', {last - 1}", "_row_kind, v")
+    assert found == [("+U", "C"), ("+U", "E"), ("-U", "c"), ("-U", "e")]
+
+
 def test_dataframes_and_arrow_agree(keyed):
     frame = keyed.changes("k", 1)
     assert frame.columns == ["_row_kind", "p", "id", "v", "m"]
