@@ -59,7 +59,7 @@ INSTEAD_OF_FUNCTIONS = {
     "unnest": "explode(array)",
     "uuid_string": "uuid()",
 }
-"""What to write instead of functions that only other warehouses have."""
+"""Functions that only other warehouses have, with the text to write instead."""
 _TYPE = re.compile(r'Unsupported data type "([\w ]+)')
 _UNIT = re.compile(r"`unit` in `(\w+)` is invalid: .* but got the string literal '(\w+)'", re.DOTALL)
 _ROUTINE = re.compile(r"Cannot resolve routine (?:`[^`]+`\.)*`(\w+)`")
