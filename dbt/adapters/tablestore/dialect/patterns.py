@@ -1,4 +1,4 @@
-"""Patterns of times: what stands in them for itself is quoted, because Java takes every letter for a part of a time."""
+"""Patterns of times: what is literal text in them is quoted, because Java takes every letter for a part of a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def quote_patterns(tree: exp.Expr, dialect: str) -> None:
 
 
 def _percent(pattern: str) -> str:
-    """A pattern whose parts begin with a percent sign; all else stands for itself."""
+    """A pattern whose parts begin with a percent sign; all else is literal text."""
     found, literal, position = "", "", 0
     for part in _PART.finditer(pattern):
         literal += pattern[position : part.start()]
@@ -47,7 +47,7 @@ def _percent(pattern: str) -> str:
 
 
 def _letters(pattern: str) -> str:
-    """A pattern whose parts are letters; what is in double quotes stands for itself."""
+    """A pattern whose parts are letters; what is in double quotes is literal text."""
     return _QUOTED.sub(lambda found: _literal(found[1] if found[2] is None else found[2]), pattern)
 
 
