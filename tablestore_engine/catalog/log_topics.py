@@ -15,11 +15,12 @@ from tablestore_engine.errors import LogBehindError, LogDependencyError, LogErro
 from tablestore_engine.kafka.settings import LogSettings, check_log, check_topic, has_log, settings_of
 from tablestore_engine.kafka.topics import create_topic, delete_topic
 from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
+from tablestore_engine.options import LogOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 _log = logging.getLogger(__name__)
-TOPIC = "log.kafka.topic"
+TOPIC = LogOptions.log_kafka_topic.key
 
 
 def with_topic(schema: TableSchema, identifier: tuple[str, str], topic: str | None = None) -> TableSchema:

@@ -13,6 +13,7 @@ from tablestore_engine.options.declarations.changelog_options import ChangelogOp
 from tablestore_engine.options.declarations.commit_options import CommitOptions
 from tablestore_engine.options.declarations.file_options import FileOptions
 from tablestore_engine.options.declarations.layout_options import LayoutOptions
+from tablestore_engine.options.declarations.log_options import LogOptions
 from tablestore_engine.options.declarations.merge_options import MergeOptions
 from tablestore_engine.options.option import ColumnOption, Effect, Option, TableOption
 from tablestore_engine.options.option_type import parse_duration, parse_memory
@@ -27,6 +28,7 @@ __all__ = [
     "Effect",
     "FileOptions",
     "LayoutOptions",
+    "LogOptions",
     "MergeOptions",
     "Option",
     "TableOption",

@@ -58,6 +58,9 @@ _MIDDLES = tuple(
 _SIMILAR, _SIMILAR_FIRST, _SIMILAR_LAST = 0.8, 0.75, 0.6
 # Names of other software, of which any may be the user's own.
 _PLAIN_WORDS = ("owner", "provider", "connector", "path", "type")
+# Families of one word, such as `avro.*`: any of their settings is kept.
+_FAMILIES = tuple(key[:-2] for option in OPTIONS for key in option.keys if key.endswith(".*") and key.count(".") == 1)
+_SIMILAR_FAMILY, _SIMILAR_WORD = 0.85, 0.75
 
 
 @lru_cache(maxsize=1024)
@@ -113,7 +116,21 @@ def nearest_key(key: str) -> str | None:
                 continue  # any setting of it is known; it may be a misspelt name of one that is declared
             found.append((_similarity(outside, f"{before}*{behind}"), f"{before}{middle}{behind}"))
     score, near = max(found)
-    return near if score >= _SIMILAR else None
+    if score >= _SIMILAR:
+        return near
+    word, near = _nearest_word(key, _FAMILIES)
+    swapped = len(word) > 3 and sorted(word) == sorted(key.partition(".")[0])
+    return near if swapped or (len(word) > 5 and _ratio(key.partition(".")[0], word) >= _SIMILAR_FAMILY) else None
+
+
+def _nearest_word(key: str, words: Collection[str]) -> tuple[str, str]:
+    """The word that the first one of an unknown key is similar to, and the key with it; empty when none is."""
+    first, dot, rest = key.partition(".")
+    if find_option(key) is not None:
+        return "", ""
+    found = [(1.0 if sorted(first) == sorted(one) else _ratio(first, one), one) for one in words]
+    score, word = max(found)
+    return (word, f"{word}{dot}{rest}") if score >= _SIMILAR_WORD else ("", "")
 
 
 def _middle(key: str, before: str, behind: str) -> str | None:
@@ -166,7 +183,10 @@ def _sentences(kept: Collection[str], unknown: Collection[str]) -> Iterator[str]
         yield f"{_listed('Option', kept)} kept for other engines, without effect here."
     if unknown:
         what = "no table option" if len(unknown) == 1 else "no table options"
-        yield f"{_listed('Property', unknown)} {what}; kept without effect."
+        near = {one: _nearest_word(one, _FAMILIES if "." in one else _PLAIN_WORDS)[1] for one in unknown}
+        meant = [f"'{found}' instead of '{one}'" for one, found in near.items() if found]
+        hint = f" Did you mean {', '.join(meant)}?" if meant else ""
+        yield f"{_listed('Property', unknown)} {what}; kept without effect.{hint}"
 
 
 def _listed(noun: str, keys: Collection[str]) -> str:

@@ -51,6 +51,7 @@ class TableOption(Generic[T]):
     choices: tuple[str, ...] = ()
     accepted: tuple[str, ...] | None = None
     minimum: int | None = None
+    maximum: int | None = None
     immutable: bool = False
     fallback_keys: tuple[str, ...] = ()
     supported: bool = True
@@ -77,9 +78,16 @@ class TableOption(Generic[T]):
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
         if self.choices and not set(_parts(value)) <= set(self.choices):
             raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
-        if self.minimum is not None and isinstance(value, int) and value < self.minimum:
-            raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
+        if isinstance(value, (int, float)):
+            self._check_range(name, text, value)
         return value
+
+    def _check_range(self, name: str, text: str, value: float) -> None:
+        # Not a number is neither.
+        if self.minimum is not None and not value >= self.minimum:
+            raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
+        if self.maximum is not None and not value <= self.maximum:
+            raise OptionError(f"Option '{name}' cannot be '{text}': at most {self.maximum} is expected.")
 
     def acts_on(self, value: Any) -> bool:
         """True when this engine acts on ``value``, or when ignoring it changes nothing."""

@@ -67,6 +67,12 @@ class TablePaths:
     root: str
 
     @property
+    def table_name(self) -> str:
+        """`database.table`, for messages of processes that know the files only."""
+        *_, database, table = ("", *self.root.split("/"))
+        return f"{database.removesuffix(DATABASE_SUFFIX)}.{table}"
+
+    @property
     def schema_dir(self) -> str:
         """The directory of schema files."""
         return f"{self.root}/schema"

@@ -26,6 +26,15 @@ select * from {{{{ ref('events') }}}}
         model(project, "tuned", text.format(value="true").replace("incremental", "table"))
         assert "; set write-only = true" in run("-s", "tuned")["tuned"][0]
 
+    def test_a_number_of_buckets_that_is_no_longer_named_is_kept_with_a_note(self, project):
+        text = "{{{{ config(materialized='incremental', unique_key='id'{}) }}}} select 1 as id"
+        model(project, "bucketed", text.format(", buckets=3"))
+        run("-s", "bucketed")
+        model(project, "bucketed", text.format(""))
+        assert "; kept bucket = 3" in run("-s", "bucketed")["bucketed"][0]
+        assert table_of(project, "bucketed").schema.options["bucket"] == "3"
+        assert "kept" not in run("-s", "bucketed")["bucketed"][0]
+
     def test_options_reach_the_table(self, project):
         model(
             project,

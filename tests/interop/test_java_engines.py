@@ -63,6 +63,9 @@ FUNCTIONS = [
     ("listagg", STRING, lambda rng: rng.choice(TEXTS), {"distinct": "true"}),
     ("collect", ArrayType(INT), _list, {}),
     ("collect", ArrayType(INT), _list, {"distinct": "true"}),
+    # Java compares no null.
+    ("collect", NESTED, lambda rng: [row for row in _rows(rng) if row is not None], {"distinct": "true"}),
+    ("first_not_null_value", STRING, lambda rng: rng.choice(TEXTS), {}),
     ("merge_map", MAP, _map, {}),
     ("nested_update", NESTED, _rows, {}),
     ("nested_update", NESTED, _rows, {"nested-key": "k"}),

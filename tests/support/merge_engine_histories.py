@@ -57,6 +57,7 @@ FOLDS = [
     ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";", "distinct": "true"}),
     ("collect", INTS, LISTS, {}),
     ("collect", INTS, LISTS, {"distinct": "true"}),
+    ("collect", ROWS, NESTED, {"distinct": "true"}),
     ("merge_map", MAPS, DICTS, {}),
     ("nested_update", ROWS, NESTED, {}),
     ("nested_update", ROWS, NESTED, {"nested-key": "k"}),

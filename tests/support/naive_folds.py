@@ -110,7 +110,11 @@ def _listagg(options, state, text):
 
 
 def _distinct(_options, state, values):
-    return list(dict.fromkeys([*(state or []), *values]))
+    found = []
+    for one in [*(state or []), *values]:
+        if one not in found:
+            found.append(one)
+    return found
 
 
 def _nested_update(options, state, rows):

@@ -17,6 +17,8 @@ Name = tuple[str, ...]
 _READS = frozenset(["UnresolvedRelation", "UnresolvedTable", "UnresolvedTableOrView", "UnresolvedView"])
 _NAMES = frozenset(["UnresolvedIdentifier", "TableIdentifier"])
 
+_TEXTS = frozenset(["UnresolvedExecuteImmediate", "DeclareCursor"])  # what keeps a statement as text
+
 _WALK = """
 import org.apache.spark.sql.catalyst.expressions.Expression;
 
@@ -39,6 +41,10 @@ private void walk(Object value, java.util.Set ctes) {
     if (kind.equals("UnresolvedWith")) {
       walk(product.productElement(0), named(product, ctes));
       return;
+    }
+    if (kind.equals("FetchCursor") || kind.startsWith("CreateVariable")) return;  // names of variables
+    if (kind.equals("DeclareCursor")) {
+      found.add(kind + '\\t' + String.valueOf(product.productElement(1)).replaceAll("\\\\s", " "));
     }
     if (kind.equals("TableIdentifier")) table(product);
     if (kind.startsWith("Unresolved") && product.productArity() > 0) name(kind, product.productElement(0), ctes);
@@ -126,7 +132,7 @@ class SparkParser:
         for kind, *parts in found:
             if kind == "PlanWithUnresolvedIdentifier" and parts[0] and (name := _name(parts[0].split("."))):
                 reads.add(name)
-            inner = self.read(parts[0]) if kind == "UnresolvedExecuteImmediate" and parts[0] else None
+            inner = self.read(parts[0]) if kind in _TEXTS and parts[0] else None
             if inner is not None:
                 reads |= inner.reads
                 names |= inner.names

@@ -103,7 +103,7 @@ class SchemaMethods(SQLAdapter):
         retype: Mapping[str, str] | None = None,
     ) -> None:
         """Add, drop and retype columns of a table, by name."""
-        types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
+        types = {name.lower(): TableStoreColumn.type_of_column(kind) for name, kind in (retype or {}).items()}
         removed = {one.name.lower() for one in remove}
         target = self.get_columns_in_relation(relation)
         kept = [
@@ -111,7 +111,7 @@ class SchemaMethods(SQLAdapter):
             for one in target
             if one.name.lower() not in removed
         ]
-        new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
+        new = [TableStoreColumn(one.name, TableStoreColumn.type_of_column(one.dtype)) for one in add]
         changes = SchemaChange.between([*kept, *new], target).changes(SYNC)
         if changes:
             with self.connections.exception_handler("table columns"):

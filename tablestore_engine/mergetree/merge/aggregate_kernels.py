@@ -264,6 +264,8 @@ def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 def _first_seen(ids: Indices, values: pa.Array) -> Mask:
     """Whether a row is the first of its group to hold its value."""
+    if pa.types.is_struct(values.type):
+        values = pa.array(codes(values))
     rows = pa.table({"group": ids, "value": values, "row": np.arange(len(ids))})
     first = rows.group_by(["group", "value"], use_threads=False).aggregate([("row", "min")])
     seen = np.zeros(len(ids), bool)

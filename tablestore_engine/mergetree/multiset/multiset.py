@@ -38,10 +38,9 @@ def multiset_row_count(file: DataFileMeta) -> int:
     return file.row_count
 
 
-def negative_count(row: Mapping[str, Any], count: int, table: str | None = None) -> NegativeCountError:
+def negative_count(row: Mapping[str, Any], count: int, table: str) -> NegativeCountError:
     """The error for a row whose sum is below zero, in the words of `negative_in`."""
-    said = NEGATIVE if table is None else negative_in(table)
-    return NegativeCountError(f"{said} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
+    return NegativeCountError(f"{negative_in(table)} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
 
 
 def negative_in(table: str) -> str:

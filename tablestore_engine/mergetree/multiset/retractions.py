@@ -113,12 +113,12 @@ class Retractions:
             return None
         return self._rows.take(pa.array(left)).append_column(COUNT.name, pa.array(-self._left[left]))
 
-    def check_done(self) -> None:
-        """Raise NegativeCountError, which shows a row, if retractions are left."""
+    def check_done(self, table: str) -> None:
+        """Raise NegativeCountError, which shows a row of the table, if retractions are left."""
         rest = self.rest()
         if rest is not None:
             row = rest.slice(0, 1).to_pylist()[0]
-            raise negative_count(row, row.pop(COUNT.name))
+            raise negative_count(row, row.pop(COUNT.name), table)
 
     def _matches(self, rows: pa.Table) -> tuple[Numbers, Numbers]:
         """Which rows are retracted, and the number of the retraction of each."""

@@ -90,11 +90,15 @@ class SignedFiles:
 
 @dataclass(frozen=True)
 class KeyedDiff:
-    """Two states of a keyed table, where they may differ: only keys that `changed_files` hold can have changed."""
+    """Two states of a keyed table, where they may differ: only keys that `changed_files` hold can have changed.
+
+    `moved` are the partitions (encoded) in which a key may be in another bucket after than before.
+    """
 
     before: ScanPlan
     after: ScanPlan
     changed_files: ScanPlan
+    moved: frozenset[bytes] = frozenset()
 
 
 ChangePlan = AllRows | SignedFiles | KeyedDiff
@@ -125,20 +129,39 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
     if alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
-        return _differing_buckets(before, after)
+        return _differing_buckets(before, after, _moved(state, between, before, after))
     if entries is None:
         entries = _differing_files(before, after)
     if not schema.primary_keys:
         return skip.signed(entries)
     changed_files = skip.plan(entries)
     reach = Reach(changed_files)
-    return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files), asked)
+    was, became = reach.within(before), reach.within(after)
+    return _without(state, KeyedDiff(was, became, changed_files, _moved(state, between, was, became)), asked)
+
+
+def _moved(state: TableState, between: ChangeRange, before: ScanPlan, after: ScanPlan) -> frozenset[bytes]:
+    """The partitions in which a key may be in another bucket after than before: their number is another one, or the
+    buckets are dynamic, and an overwrite, or one that is not known, assigned them anew."""
+    totals: dict[bytes, set[int]] = {}
+    for scan in (*before.buckets, *after.buckets):
+        totals.setdefault(scan.partition_row, set()).add(scan.total_buckets)
+    dynamic = any(one <= 0 for found in totals.values() for one in found)
+    anew = dynamic and _is_overwritten(state, between)
+    return frozenset(row for row, found in totals.items() if len(found) > 1 or (anew and min(found) <= 0))
+
+
+def _is_overwritten(state: TableState, between: ChangeRange) -> bool:
+    try:
+        return any(one.commit_kind == "OVERWRITE" for one in commits_of(state, between))
+    except SnapshotNotFound:
+        return True
 
 
 def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) -> KeyedDiff:
     """The diff without the key ranges in which no file of either state holds a row that is asked for."""
-    if predicate is None:
-        return diff
+    if predicate is None or diff.moved:
+        return diff  # the files of a row before and after may be in two buckets
     together: dict[BucketId, BucketScan] = {}
     plans = diff.before, diff.after, diff.changed_files
     for scan in (one for plan in plans for one in plan.buckets):
@@ -148,7 +171,8 @@ def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) ->
         together[(scan.partition_row, scan.bucket)] = replace(known, files=files)
     found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
     kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
-    return KeyedDiff(*(_plan_of_files(plan, kept) for plan in plans))
+    before, after, changed_files = (_plan_of_files(plan, kept) for plan in plans)
+    return KeyedDiff(before, after, changed_files)
 
 
 def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
@@ -263,7 +287,7 @@ def _differing_files(before: ScanPlan, after: ScanPlan) -> list[ManifestEntry]:
     return [*removed, *added]
 
 
-def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
+def _differing_buckets(before: ScanPlan, after: ScanPlan, moved: frozenset[bytes]) -> ChangePlan:
     """The buckets of two states with other files, or other deleted rows."""
     old, new = ({(b.partition_row, b.bucket): b for b in plan.buckets} for plan in (before, after))
     differ = {key for key in old.keys() | new.keys() if _content(old.get(key)) != _content(new.get(key))}
@@ -274,7 +298,7 @@ def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
     if not before.schema.primary_keys:
         marked = tuple(one for key in old.keys() & new.keys() & differ for one in _marked(old[key], new[key]))
         return SignedFiles(_without_files_of(became, old), _without_files_of(was, new), marked)
-    return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)))
+    return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)), moved)
 
 
 def _without_files_of(plan: ScanPlan, others: Mapping[BucketId, BucketScan]) -> ScanPlan:
@@ -310,7 +334,10 @@ class _Skip:
 
     def plan(self, entries: Sequence[ManifestEntry], kind: FileKind | None = None) -> ScanPlan:
         schema = self.state.schema
-        buckets = group_by_bucket([e for e in entries if kind in (None, e.kind)], schema)
+        chosen = [e for e in entries if kind in (None, e.kind)]
+        # A predicate knows the buckets of a key by their number, which an overwrite within the range may have changed.
+        totals = sorted({e.total_buckets for e in chosen})
+        buckets = [b for one in totals for b in group_by_bucket([e for e in chosen if e.total_buckets == one], schema)]
         refuse_formats(buckets)
         return ScanPlan(None, schema, skip_buckets(buckets, schema, self.predicate, self.state.schemas.load))
 
@@ -324,9 +351,11 @@ class Reach:
 
     def __init__(self, files: ScanPlan) -> None:
         self._types = [f.type for f in files.schema.trimmed_key_fields]
+        found: dict[BucketId, list[DataFileMeta]] = {}
+        for b in files.buckets:
+            found.setdefault(b.id, []).extend(b.files)
         self._by_bucket: dict[BucketId, list[tuple[Key, Key]]] = {
-            (b.partition_row, b.bucket): _disjoint([key_interval(f, self._types) for f in b.files])
-            for b in files.buckets
+            bucket: _disjoint([key_interval(f, self._types) for f in of_bucket]) for bucket, of_bucket in found.items()
         }
 
     def within(self, plan: ScanPlan) -> ScanPlan:

@@ -56,7 +56,7 @@ class _Cancellation:
                     for rows in self._rows(file):
                         kept.write(retractions.cancel(part.of(rows, self._fields)))
                 if self._task.output.drop_deletes:
-                    retractions.check_done()
+                    retractions.check_done(self._task.target.paths.table_name)
                 rest = retractions.rest()
                 if rest is not None:
                     left.write(rest)

@@ -76,7 +76,7 @@ def read_rows(
     if not schema.primary_keys:
         for bucket in plan.buckets:
             if any(is_retraction(f) for f in bucket.files):
-                found = multiset_rows(bucket, schema, state.schemas.load, batches, names)
+                found = multiset_rows(state.name, bucket, schema, state.schemas.load, batches, names)
             else:
                 plain = (batches(bucket, f, FileColumns(names)) for f in bucket.files)
                 found = itertools.chain.from_iterable(plain)

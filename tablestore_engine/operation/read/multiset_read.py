@@ -20,13 +20,14 @@ Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterable[pa.RecordBa
 
 
 def multiset_rows(
+    table: str,
     bucket: BucketScan,
     schema: TableSchema,
     schemas: Callable[[int], TableSchema],
     batches: Batches,
     names: tuple[str, ...],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a bucket that has retraction files; these are held in memory.
+    """The rows of a bucket that has retraction files; these are held in memory. `table` is what an error calls it.
 
     Raises:
         NegativeCountError: a row was removed more often than it was added. Not where files were left out that no row
@@ -47,4 +48,4 @@ def multiset_rows(
             rows = retractions.cancel(pa.Table.from_batches([batch]))
             yield from rows.select(list(names)).to_batches()
     if not bucket.pruned:
-        retractions.check_done()
+        retractions.check_done(table)

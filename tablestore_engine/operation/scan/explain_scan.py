@@ -56,17 +56,16 @@ def scan_text(name: str, live: Sequence[ManifestEntry], plan: ScanPlan, predicat
     }
     kept = {(b.partition_row, b.bucket) for b in plan.buckets if b.files}
     key = only_on(predicate, schema.bucket_keys, schema.key)
-    why = (
-        predicate_text(key) + " (hash)"
-        if fixes_a_column(key, schema.key)
-        else f"statistics, {predicate_text(predicate)}"
-    )
+    hashed = f"{predicate_text(key)} (hash)" if fixes_a_column(key, schema.key) else ""
     if len(buckets) > 1:
+        why = hashed or f"statistics, {predicate_text(predicate)}"
         lines.append(
             _line("buckets", buckets.values(), [p for bucket, p in buckets.items() if bucket not in kept], why)
         )
-    files = [entry.file.file_name for entry in left if (entry.partition, entry.bucket) in kept]
+    # Files of buckets that are left out are not named again; a bucket that is the only one is not named.
+    files = [e.file.file_name for e in left if (e.partition, e.bucket) in kept or len(buckets) == 1]
     why = f"statistics and file indexes, {predicate_text(predicate)}"
+    why = hashed if hashed and not kept else why
     lines.append(_line("files", files, [one for one in files if one not in read], why))
     return "\n".join(lines)
 

@@ -2,14 +2,14 @@
 
 A key, and all copies of a row of a table without a key, are in one bucket. So the changes of a bucket do not depend on
 other buckets, and a bucket is a piece; rows of which nothing is to be merged are cut further, into sections and files.
-Tasks read several small pieces each (`packed`).
+Where rows were put into other buckets meanwhile, all buckets of the partition are a piece. Tasks read several small
+pieces each (`packed`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import pyarrow as pa
 
@@ -50,17 +50,15 @@ def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
     if isinstance(plan, SignedFiles):
         return _pieces_of_signed(plan)
     if isinstance(plan, RecordedChanges):
-        return [
-            _piece(RecordedChanges(_plan_of_bucket(plan.files, one)), one.files) for one in _by_id(plan.files).values()
-        ]
-    before, after = _by_id(plan.before), _by_id(plan.after)
+        return [_piece(RecordedChanges(_plan_of(plan.files, (one,))), one.files) for one in _by_id(plan.files).values()]
+
+    before, after, changed = (_by_unit(one, plan.moved) for one in (plan.before, plan.after, plan.changed_files))
     found = []
     # Whole buckets are compared where vectors delete rows: the changed files are those before and those after.
-    for key, scans in groupby(sorted(plan.changed_files.buckets, key=_id), _id):
-        was, became = _found(plan.before, before, key), _found(plan.after, after, key)
-        changed = ScanPlan(None, plan.changed_files.schema, tuple(scans))
-        files = {f.file_name: f for f in changed.files}
-        found.append(_piece(KeyedDiff(was, became, changed), list(files.values())))
+    for key, scans in sorted(changed.items()):
+        was, became = _plan_of(plan.before, before.get(key)), _plan_of(plan.after, after.get(key))
+        files = {f.file_name: f for one in scans for f in one.files}
+        found.append(_piece(KeyedDiff(was, became, _plan_of(plan.changed_files, scans)), list(files.values())))
     return found
 
 
@@ -98,43 +96,55 @@ def _pieces_of_rows(plan: ScanPlan, bucket: BucketScan) -> Iterator[Piece]:
         parts = [(f,) for f in bucket.files]
     for files in parts:
         one = replace(bucket, files=tuple(files))
-        yield _piece(AllRows(_plan_of_bucket(plan, one)), one.files)
+        yield _piece(AllRows(_plan_of(plan, (one,))), one.files)
 
 
 def _pieces_of_signed(plan: SignedFiles) -> list[Piece]:
-    added, removed = _by_id(plan.added), _by_id(plan.removed)
+    moved = _rescaled(plan)
+    added, removed = _by_unit(plan.added, moved), _by_unit(plan.removed, moved)
     pieces: list[Piece] = []
-    marked = {key: tuple(group) for key, group in groupby(sorted(plan.marked, key=_of_marked), _of_marked)}
+    marked: dict[BucketId, list[MarkedFile]] = {}
+    for one in plan.marked:
+        marked.setdefault(_unit(one.after, moved), []).append(one)
     for key in sorted({*added, *removed, *marked}):
         only_added = key not in removed and key not in marked
-        if only_added and not any(is_retraction(f) for f in added[key].files):
-            pieces += _pieces_of_rows(plan.added, added[key])
+        if only_added and not any(is_retraction(f) for one in added[key] for f in one.files):
+            pieces += [piece for one in added[key] for piece in _pieces_of_rows(plan.added, one)]
             continue
-        signed = SignedFiles(_found(plan.added, added, key), _found(plan.removed, removed, key), marked.get(key, ()))
+        of_unit = _plan_of(plan.added, added.get(key)), _plan_of(plan.removed, removed.get(key))
+        signed = SignedFiles(*of_unit, tuple(marked.get(key, ())))
         stayed = [f for one in signed.marked for f in one.after.files]
         pieces.append(_piece(signed, [*signed.added.files, *signed.removed.files, *stayed]))
     return pieces
 
 
+def _rescaled(plan: SignedFiles) -> frozenset[bytes]:
+    """The partitions (encoded) whose files were removed from one number of buckets and added to another."""
+    totals: dict[bytes, set[int]] = {}
+    for one in (*plan.added.buckets, *plan.removed.buckets):
+        totals.setdefault(one.partition_row, set()).add(one.total_buckets)
+    return frozenset(row for row, found in totals.items() if len(found) > 1)
+
+
 def _by_id(plan: ScanPlan) -> dict[BucketId, BucketScan]:
-    return {(one.partition_row, one.bucket): one for one in sorted(plan.buckets, key=_id)}
+    return {one.id: one for one in sorted(plan.buckets, key=lambda one: one.id)}
 
 
-def _of_marked(one: MarkedFile) -> BucketId:
-    return one.after.id
+def _by_unit(plan: ScanPlan, moved: frozenset[bytes]) -> dict[BucketId, list[BucketScan]]:
+    """The scans of each bucket, or of all buckets of a partition whose rows may have moved between them."""
+    found: dict[BucketId, list[BucketScan]] = {}
+    for one in sorted(plan.buckets, key=lambda one: one.id):
+        found.setdefault(_unit(one, moved), []).append(one)
+    return found
 
 
-def _id(bucket: BucketScan) -> BucketId:
-    return bucket.partition_row, bucket.bucket
+def _unit(bucket: BucketScan, moved: frozenset[bytes]) -> BucketId:
+    return bucket.partition_row, -1 if bucket.partition_row in moved else bucket.bucket
 
 
-def _plan_of_bucket(plan: ScanPlan, bucket: BucketScan) -> ScanPlan:
+def _plan_of(plan: ScanPlan, buckets: Sequence[BucketScan] | None) -> ScanPlan:
     # Without the snapshot, which tasks do not need.
-    return ScanPlan(None, plan.schema, (bucket,))
-
-
-def _found(plan: ScanPlan, buckets: Mapping[BucketId, BucketScan], key: BucketId) -> ScanPlan:
-    return ScanPlan(None, plan.schema, (buckets[key],) if key in buckets else ())
+    return ScanPlan(None, plan.schema, tuple(buckets or ()))
 
 
 def _piece(plan: ChangePlan | RecordedChanges, files: Sequence[DataFileMeta]) -> Piece:

@@ -39,7 +39,8 @@ class CompactionOptions:
         INT,
         None,
         "Number of sorted runs in a bucket at which a write compacts the bucket itself, however large it is, also "
-        "where compactions are scheduled. When not set, writes do not wait for the compaction of large buckets.",
+        "where compactions are scheduled. When not set, writes do not wait for the compaction of large buckets. Writes "
+        "of a `write-only` table compact nothing, so they do not wait either.",
         minimum=1,
     )
     force_compact = Option(
@@ -116,6 +117,8 @@ class CompactionOptions:
         0.2,
         "Share of deleted rows beyond which a file of a table without a key, whose deleted rows are kept in deletion "
         "vectors, is compacted.",
+        minimum=0,
+        maximum=1,
     )
 
     # -- scheduled compactions

@@ -8,9 +8,9 @@ from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, T
 AGGREGATE_FUNCTIONS = (
     "sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value",
     "count", "listagg", "bool_and", "bool_or", "collect", "merge_map", "nested_update", "hll_sketch", "theta_sketch",
-    "rbm32", "rbm64",
+    "rbm32", "rbm64", "first_not_null_value",
 )  # fmt: skip
-"""The aggregate functions that this engine knows."""
+"""The aggregate functions that this engine knows; the last is an old name of first_non_null_value."""
 COUNT_ENGINE = "tablestore-count"
 """The merge engine of tables without a key that take retractions. No other reader knows it, so all refuse them."""
 MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row", COUNT_ENGINE)

@@ -103,7 +103,7 @@ def supports(function: str, data_type: DataType) -> bool:
         return root in ("BYTES", "VARBINARY")
     if function == "nested_update":
         element = data_type.element if isinstance(data_type, ArrayType) else None
-        return isinstance(element, RowType) and _has_equality(element)
+        return isinstance(element, RowType) and has_equality(element)
     return True
 
 
@@ -119,7 +119,7 @@ def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> Ret
     if function == "product" and is_wide(data_type) and not ignores:
         return RetractRule.REFUSE  # a division by such factors leaves more digits than there are
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
-        return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
+        return retract_rule if has_equality(data_type.element) else RetractRule.REFUSE
     return retract_rule
 
 
@@ -139,8 +139,8 @@ def rounds(function: str, data_type: DataType) -> bool:
     return data_type.root == "DECIMAL" and bool(data_type.scale)
 
 
-def _has_equality(data_type: DataType) -> bool:
+def has_equality(data_type: DataType) -> bool:
     """Whether values can be compared for equality: atomic values, and rows of them."""
     if isinstance(data_type, RowType):
-        return all(_has_equality(f.type) for f in data_type.fields)
+        return all(has_equality(f.type) for f in data_type.fields)
     return data_type.is_atomic

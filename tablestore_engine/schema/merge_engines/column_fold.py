@@ -13,12 +13,15 @@ from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCT
 from tablestore_engine.schema.merge_engines.aggregate_functions import (
     FUNCTIONS,
     RetractRule,
+    has_equality,
     retract_rule_of,
     rounds,
     supports,
 )
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
+from tablestore_engine.schema.types.types import ArrayType, DataField, RowType
+
+_OLD_NAMES = {"first_not_null_value": "first_non_null_value"}
 
 
 def key_of(column: str, setting: str) -> str:
@@ -34,6 +37,7 @@ def partition_fold(field: DataField) -> Fold:
 def fold_of(field: DataField, function: str, given: Mapping[str, Any], sequence: tuple[str, ...] = ()) -> Fold:
     """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
+    function = _OLD_NAMES.get(function, function)
     ignores = given.get("ignore-retract", MergeOptions.column_ignore_retract.default)
     fold = Fold(
         field.name,
@@ -59,7 +63,7 @@ def _check_function(function: str, field: DataField) -> None:
             f"Unknown aggregate function '{function}' for column '{field.name}'.",
             hint=did_you_mean(function.replace("-", "_"), AGGREGATE_FUNCTIONS),
         )
-    if not supports(function, field.type):
+    if not supports(_OLD_NAMES.get(function, function), field.type):
         raise OptionError(
             f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
         )
@@ -74,9 +78,10 @@ def _check_settings(fold: Fold, given: Mapping[str, Any], field: DataField) -> N
                 f"the column has '{fold.function}'."
             )
     element = field.type.element if isinstance(field.type, ArrayType) else None
-    if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
+    if fold.function == "collect" and fold.distinct and (element is None or not has_equality(element)):
         raise OptionError(
-            f"Option 'fields.{field.name}.distinct' does not support {field.type}: only single values can be compared."
+            f"Option 'fields.{field.name}.distinct' does not support {field.type}: only single values, and rows of "
+            "them, can be compared."
         )
     inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
     for name in fold.nested_key:

@@ -50,6 +50,7 @@ _STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Dri
 
 # Messages of py4j and of waiting threads: the reason is in their cause.
 _CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
+_CIRCULAR = re.compile(r"^\[CIRCULAR REFERENCE: (.*)\]$", re.DOTALL)  # as Java prints a cause that came before
 _NOTHING_SAID = re.compile(r"(?:[\w.$]+: )?Exception thrown in awaitResult:\s*")
 _CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -173,7 +174,7 @@ def _without_java(text: str) -> str:
         text = last
     elif cause:
         text = cause[-1]
-    text = text.strip()
+    text = _CIRCULAR.sub(r"\1", text.strip())
     previous = None
     while previous != text:
         previous = text

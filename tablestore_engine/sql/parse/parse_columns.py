@@ -7,9 +7,16 @@ of properties. Flink's spellings are understood, too: ADD, DROP, RENAME and MODI
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.parse.parse_table import AFTER_TYPE, column_definition, column_type, computed_column
+from tablestore_engine.sql.parse.parse_table import (
+    AFTER_TYPE,
+    Refused,
+    column_definition,
+    column_type,
+    computed_column,
+)
 from tablestore_engine.sql.statements.columns import (
     AddColumn,
     AddPartitionField,
@@ -36,6 +43,28 @@ _VERBS = ("ADD", "DROP", "RENAME", "ALTER", "CHANGE", "MODIFY")
 _NO_COLUMNS = frozenset(
     ["PARTITION", "CONSTRAINT", "PRIMARY", "IF", "UNIQUE", "FOREIGN", "CHECK", "WATERMARK", "TAG", "BRANCH"]
 )
+
+_OF_ADDED: Final[Refused] = {
+    "CHECK": (
+        "The definition of column {column} has a CHECK constraint",
+        "Add it by a statement of its own: ALTER TABLE … ADD CONSTRAINT name CHECK (condition).",
+    ),
+    "PRIMARY": ("Column {column} cannot become the primary key of a table that exists", "Create another table."),
+}
+_COMPUTED: Final = ("AS", "GENERATED")
+_OF_FIELD: Final[Refused] = {
+    **_OF_ADDED,
+    **dict.fromkeys(_COMPUTED, ("The field {column} of a struct cannot be computed", None)),
+}
+_OF_REPLACED: Final[Refused] = {
+    **_OF_ADDED,
+    **dict.fromkeys(_COMPUTED, ("REPLACE COLUMNS cannot add the computed column {column}", "Add it by ADD COLUMN.")),
+}
+_OF_CHANGED: Final[Refused] = {
+    **_OF_ADDED,
+    **dict.fromkeys(_COMPUTED, ("A definition of a column that exists cannot have an expression", None)),
+    "DEFAULT": ("A definition of a column that exists cannot have a DEFAULT", "Use ALTER COLUMN … SET DEFAULT."),
+}
 
 
 def alter_columns(cursor: Cursor, table: TableName) -> Statement | None:
@@ -190,52 +219,30 @@ def _add(cursor: Cursor, if_not_exists: bool) -> ColumnAction:
     while cursor.key_at(1) == ".":
         parent = (*parent, cursor.name("a column name"))
         cursor.expect(".")
-    column = computed_column(cursor, movable=True) or _definition(cursor)
-    if parent and column.computed_sql is not None:
-        raise cursor.error(f"The field {column.name} of a struct cannot be computed", kind=SqlError)
-    return AddColumn(column, parent, if_not_exists)
+    column = None if parent else computed_column(cursor, movable=True)
+    return AddColumn(column or _definition(cursor, _OF_FIELD if parent else _OF_ADDED), parent, if_not_exists)
 
 
-def _definition(cursor: Cursor) -> ColumnDefinition:
-    """The definition of a column of a table that exists. Raises SqlError for one with a CHECK constraint."""
-    start = cursor.i
-    definition, _ = column_definition(cursor)
-    if definition.checks:
-        cursor.i = start
-        raise cursor.error(
-            f"The definition of column {definition.name} has a CHECK constraint",
-            kind=SqlError,
-            hint="Add it by a statement of its own: ALTER TABLE … ADD CONSTRAINT name CHECK (condition).",
-        )
+def _definition(cursor: Cursor, refused: Refused) -> ColumnDefinition:
+    definition, _ = column_definition(cursor, refused)
     return definition
 
 
 def _rename(cursor: Cursor) -> ColumnAction:
     column = cursor.dotted("a column name")
     cursor.expect("TO")
-    new = cursor.dotted("a column name")
-    if len(new) > 1:
-        raise cursor.error(
-            f"RENAME moves no column: {'.'.join(new)} is not a name",
-            kind=SqlError,
-            hint="Write the new name alone.",
-        )
-    return RenameColumn(column, new[0])
+    new = cursor.name("a column name")
+    if cursor.key == ".":
+        raise cursor.error("RENAME moves no column", kind=SqlError, hint="Write the new name alone.")
+    return RenameColumn(column, new)
 
 
 def _replace(cursor: Cursor) -> ColumnAction:
     cursor.expect("(")
-    columns = [_definition(cursor)]
+    columns = [_definition(cursor, _OF_REPLACED)]
     while cursor.accept(","):
-        columns.append(_definition(cursor))
+        columns.append(_definition(cursor, _OF_REPLACED))
     cursor.expect(")")
-    for one in columns:
-        if one.computed_sql is not None:
-            raise cursor.error(
-                f"REPLACE COLUMNS cannot add the computed column {one.name}",
-                kind=SqlError,
-                hint="Add it by ADD COLUMN.",
-            )
     return ReplaceColumns(tuple(columns))
 
 
@@ -263,14 +270,9 @@ def _alter(cursor: Cursor) -> list[ColumnAction] | None:
 def _defined(cursor: Cursor, column: tuple[str, ...]) -> list[ColumnAction]:
     """``new_name type …`` after CHANGE, or ``type …`` after MODIFY, as CREATE TABLE writes it."""
     renamed = cursor.tokens[cursor.i + 1].is_name and cursor.key_at(1) not in AFTER_TYPE
-    start = cursor.i
     if not renamed:
         cursor.i -= 1  # the definition begins with the name of the column
-    definition = _definition(cursor)
-    if definition.default_sql is not None or definition.computed_sql is not None:
-        cursor.i = start
-        what = "a DEFAULT" if definition.computed_sql is None else "an expression"
-        raise cursor.error(f"A definition of a column that exists cannot have {what}", kind=SqlError)
+    definition = _definition(cursor, _OF_CHANGED)
     altered = AlterColumn(
         column,
         definition.type_sql,

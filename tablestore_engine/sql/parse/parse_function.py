@@ -15,6 +15,7 @@ from tablestore_engine.sql.statements.function import CreateFunction, DescribeFu
 from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import END, STRING, behind_type_part
+from tablestore_engine.sql.types.type_names import spark_type
 
 _PLAIN = (  # accepted characteristics that do not matter here
     ("CONTAINS", "SQL"),
@@ -26,6 +27,7 @@ _PLAIN = (  # accepted characteristics that do not matter here
     ("CALLED", "ON", "NULL", "INPUT"),
     ("STABLE",),
 )
+_MORE_WORDS = (("PRECISION",), ("VARYING",), ("WITH", "TIME", "ZONE"), ("WITHOUT", "TIME", "ZONE"))  # of a type
 _SCOPES = ("USER", "SYSTEM", "ALL")
 
 
@@ -74,7 +76,7 @@ def _parameters(cursor: Cursor) -> tuple[Parameter, ...]:
         name = cursor.name("a parameter")
         if any(one.name.lower() == name.lower() for one in found):
             raise cursor.error(f"Two parameters are named '{name}'", kind=SqlError)
-        kind = column_type(cursor, name)
+        kind = spark_type(column_type(cursor, name))
         default = comment = None
         while cursor.key not in (",", ")") and not cursor.at_end:
             if cursor.accept("DEFAULT"):
@@ -122,9 +124,11 @@ def _with_clause(cursor: Cursor, made: FunctionDefinition) -> FunctionDefinition
 def _return_type(cursor: Cursor) -> str:
     start = cursor.i
     cursor.name("a type")
+    for words in _MORE_WORDS:
+        cursor.accept(*words)
     while cursor.key in ("(", "<"):
         cursor.i = behind_type_part(cursor.tokens, cursor.i)
-    return cursor.slice(start, cursor.i)
+    return spark_type(cursor.slice(start, cursor.i))
 
 
 def _with_python_option(cursor: Cursor, made: FunctionDefinition) -> FunctionDefinition:

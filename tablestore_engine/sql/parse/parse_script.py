@@ -131,9 +131,9 @@ def _pieces_of_step(cursor: Cursor, i: int, end: int, parse: Parse) -> Iterator[
     tokens, key = cursor.tokens, cursor.tokens[i].key
     if key in ("END", "LEAVE", "ITERATE", "OPEN", "FETCH", "CLOSE") or end == i:
         return
-    if key == "DECLARE":
-        _refuse_subquery_default(cursor, i, end)
     start = _query_of_step(tokens, i, end)
+    if key == "DECLARE" and start is None:
+        _refuse_subquery_default(cursor, i, end)
     if start is None and key not in _UP_TO and key not in _CONTROL:
         statement = parse(cursor.slice(i, end))
         if isinstance(statement, PassThrough):

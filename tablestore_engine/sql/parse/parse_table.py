@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tablestore_engine.errors import SqlError
@@ -21,8 +21,10 @@ from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_ty
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
-_REFUSED: Final[Mapping[str, tuple[str, str]]] = {
-    # clause: (what is wrong, what to do)
+Refused = Mapping[str, tuple[str, str | None]]
+"""Words that begin a clause which is refused where it begins: what is wrong, and what to do. A clause of a column's
+definition names the column as {column}."""
+_REFUSED: Final[Refused] = {
     "LOCATION": ("Managed tables own their storage, so LOCATION is refused", "Leave it out."),
     "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
     "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
@@ -30,6 +32,9 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }
+_OF_NEW_COLUMN: Final[Refused] = dict.fromkeys(
+    ("FIRST", "AFTER"), ("Column {column} cannot be given a position: the list gives it", None)
+)
 AFTER_TYPE: Final = frozenset(
     [
         *("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT"),
@@ -120,12 +125,7 @@ def _create_like(cursor: Cursor, table: TableName, existing: Existing) -> Statem
     _clauses(cursor, head)
     cursor.expect_end()
     return CreateTableLike(
-        sql=cursor.text,
-        table=table,
-        source=source,
-        comment=head.comment,
-        options=head.options,
-        existing=existing,
+        sql=cursor.text, table=table, source=source, comment=head.comment, options=head.options, existing=existing
     )
 
 
@@ -133,23 +133,23 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
     """The parenthesized list of columns and constraints. `typed`: each column must have a type."""
     cursor.expect("(")
     while True:
-        if not _table_constraint(cursor, head):
-            if cursor.sees("WATERMARK", "FOR"):
-                _watermark(cursor, head)
-                if cursor.accept(","):
-                    continue
-                break
-            computed = computed_column(cursor) if typed else None
-            column, is_key = (computed, False) if computed else column_definition(cursor, typed=typed)
-            if column.first or column.after is not None:
-                raise cursor.error(f"Column {column.name} cannot be given a position: the list gives it", kind=SqlError)
-            head.columns.append(column)
-            head.checks += column.checks
-            if is_key:
-                _set_primary_key(cursor, head, (column.name,))
+        if cursor.sees("WATERMARK", "FOR"):
+            _watermark(cursor, head)
+        elif not _table_constraint(cursor, head):
+            _column(cursor, head, typed=typed)
         if not cursor.accept(","):
             break
     cursor.expect(")")
+
+
+def _column(cursor: Cursor, head: _Head, *, typed: bool = True) -> ColumnDefinition:
+    computed = computed_column(cursor) if typed else None
+    column, is_key = (computed, False) if computed else column_definition(cursor, _OF_NEW_COLUMN, typed=typed)
+    head.columns.append(column)
+    head.checks += column.checks
+    if is_key:
+        _set_primary_key(cursor, head, (column.name,))
+    return column
 
 
 def _watermark(cursor: Cursor, head: _Head) -> None:
@@ -241,53 +241,58 @@ def _unkept(cursor: Cursor) -> SqlError:
     )
 
 
-def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefinition, bool]:
+def column_definition(cursor: Cursor, refused: Refused, *, typed: bool = True) -> tuple[ColumnDefinition, bool]:
     """``name type [NOT NULL] [DEFAULT …] [COMMENT '…'] [PRIMARY KEY] [FIRST | AFTER c]``; and whether it is
-    declared the primary key. Where it need not be `typed`, the text of the type may be empty."""
+    declared the primary key. Where it need not be `typed`, the text of the type may be empty.
+
+    Raises:
+        SqlError: a clause is one of `refused`.
+    """
     name = cursor.name("a column name")
+    _refuse_clause(cursor, refused, name)
     untyped = not typed and (cursor.key in (",", ")") or cursor.key in AFTER_TYPE)
     type_sql = "" if untyped else column_type(cursor, name)
-    nullable, is_key, first = True, False, False
-    comment: str | None = None
-    default: str | None = None
-    computed: str | None = None
-    after: str | None = None
-    checks: list[tuple[str, str]] = []
-    constraint = ""
+    column, is_key, constraint = ColumnDefinition(name, type_sql), False, ""
     while cursor.key not in (",", ")") and not cursor.at_end:
+        _refuse_clause(cursor, refused, name)
         if cursor.accept("NOT", "NULL") or cursor.accept("!", "NULL"):
-            nullable, constraint = False, ""
+            column, constraint = replace(column, nullable=False), ""
         elif cursor.accept("NULL"):
             pass
         elif cursor.accept("COMMENT"):
-            comment = cursor.string()
+            column = replace(column, comment=cursor.string())
         elif cursor.accept("PRIMARY", "KEY"):
             is_key, constraint = True, ""
             _constraint_flags(cursor)
         elif cursor.accept("DEFAULT"):
-            default = _default(cursor)
+            column = replace(column, default_sql=_default(cursor))
         elif cursor.accept("FIRST"):
-            first = True
+            column = replace(column, first=True)
         elif cursor.accept("AFTER"):
-            after = cursor.name("a column name")
+            column = replace(column, after=cursor.name("a column name"))
         elif cursor.key == "CONSTRAINT" and cursor.tokens[cursor.i + 1].is_name:
             constraint = cursor.tokens[cursor.i + 1].name
             cursor.i += 2
         elif cursor.sees("CHECK", "("):
-            checks.append((constraint, check_condition(cursor)))
+            column = replace(column, checks=(*column.checks, (constraint, check_condition(cursor))))
             constraint = ""
         elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             raise _unkept(cursor)
         elif cursor.key in ("GENERATED", "AS") and typed:
-            computed = _generated(cursor, type_sql)
+            column = replace(column, computed_sql=_generated(cursor, type_sql))
         else:
             raise cursor.error(f"The definition of column {name} is not understood")
-    if computed is not None and (is_key or not nullable or default is not None):
+    if column.computed_sql is not None and (is_key or not column.nullable or column.default_sql is not None):
         raise cursor.error(
             f"Column {name} is computed, so it has no DEFAULT, and is not NOT NULL or a key", kind=SqlError
         )
-    made = ColumnDefinition(name, type_sql, nullable, comment, default, computed, first, after, tuple(checks))
-    return made, is_key
+    return column, is_key
+
+
+def _refuse_clause(cursor: Cursor, refused: Refused, column: str = "") -> None:
+    if cursor.key in refused:
+        message, hint = refused[cursor.key]
+        raise cursor.error(message.format(column=column), kind=SqlError, hint=hint)
 
 
 def _generated(cursor: Cursor, type_sql: str) -> str:
@@ -343,10 +348,8 @@ def _clauses(cursor: Cursor, head: _Head) -> None:
             head.options.update(properties(cursor))
         elif cursor.accept("CLUSTERED", "BY"):
             _clustered_by(cursor, head)
-        elif cursor.key in _REFUSED:
-            message, hint = _REFUSED[cursor.key]
-            raise cursor.error(message, kind=SqlError, hint=hint)
         else:
+            _refuse_clause(cursor, _REFUSED)
             return
 
 
@@ -390,10 +393,7 @@ def _partitioned_by(cursor: Cursor, head: _Head) -> None:
         if cursor.key_at(1) in (",", ")"):
             names.append(cursor.name("a partition column"))
         else:
-            column, _ = column_definition(cursor)
-            head.columns.append(column)
-            head.checks += column.checks
-            names.append(column.name)
+            names.append(_column(cursor, head).name)
         if not cursor.accept(","):
             break
     cursor.expect(")")

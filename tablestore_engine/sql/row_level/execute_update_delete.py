@@ -50,15 +50,17 @@ def _deleted(statement: Delete, context: RowContext) -> WriteOutcome:
     return _changed(target, _removed_rows(target, where)) if removed is None else removed
 
 
-def rows_of_delete(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
-    """The target of a DELETE, and the rows that it removes."""
-    target, where = _found(statement, context)
+def rows_of_delete(
+    statement: Delete, context: RowContext, table: Table | None = None
+) -> tuple[RowLevelTarget, DataFrame]:
+    """The target of a DELETE, and the rows that it removes. `table` is the target with the columns of a write."""
+    target, where = _found(statement, context, table)
     return target, _removed_rows(target, where)
 
 
-def _found(statement: Delete, context: RowContext) -> tuple[RowLevelTarget, str | None]:
+def _found(statement: Delete, context: RowContext, table: Table | None = None) -> tuple[RowLevelTarget, str | None]:
     """The target of a DELETE, and the condition of the rows that it removes; None for all rows that were looked up."""
-    table = context.table(statement.table)
+    table = table or context.table(statement.table)
     check_engine(table, "DELETE", deletes=True)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)

@@ -20,7 +20,7 @@ from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
-from tablestore_engine.sql.write_statements.execute_insert import aligned_rows, query_of
+from tablestore_engine.sql.write_statements.execute_insert import aligned_rows, query_of, with_new_columns
 from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 
 if TYPE_CHECKING:
@@ -53,9 +53,15 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
         sql=statement.sql, table=statement.table, dynamic_options=statement.dynamic_options, where_sql=where
     )
     target, removed = rows_of_delete(delete, context)
+    query = query_of(statement, target.table.schema)
+    given = target.frames.query(query)
+    table = with_new_columns(target.table, statement, given)
+    if table is not target.table:
+        target, removed = rows_of_delete(delete, context, table)
+        given = target.frames.query(query)
     target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
-    rows = aligned_rows(statement, target.frames.query(query_of(statement, schema)), schema, target.frames)
+    rows = aligned_rows(statement, given, schema, target.frames)
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)

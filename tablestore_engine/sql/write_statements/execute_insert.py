@@ -62,13 +62,13 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
-    table = _merged(table, statement, frame)
+    table = with_new_columns(table, statement, frame)
     aligned = aligned_rows(statement, frame, table.schema, frames)
     outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
-def _merged(table: Table, statement: Insertion, frame: DataFrame) -> Table:
+def with_new_columns(table: Table, statement: Insertion, frame: DataFrame) -> Table:
     """The table with the columns of the rows, if it takes new ones."""
     if not table.options.write_merge_schema:
         return table
@@ -102,7 +102,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     schema = table.schema
     frames = context.frames()
     frame = frames.query(query_of(statement, schema))
-    table = _merged(table, statement, frame)
+    table = with_new_columns(table, statement, frame)
     schema = table.schema
     aligned = aligned_rows(statement, frame, schema, frames)
     replaces = None

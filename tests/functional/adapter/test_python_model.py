@@ -12,6 +12,7 @@ from dbt.tests.adapter.python_model.test_spark import (
     PYSPARK_MODEL,
     BasePySparkTests,
 )
+from dbt.tests.util import run_dbt
 
 
 class TestPythonModel(BasePythonModelTests):
@@ -52,3 +53,39 @@ class TestPySpark(BasePySparkTests):
             "pandas_on_spark_df.py": PANDAS_ON_SPARK_MODEL,
             "arrow_df.py": ARROW_MODEL,
         }
+
+
+class TestSqlOfTheSession:
+    """The session that a model is given reads tables of the warehouse by SQL, as incremental models do."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"m.py": NEXT_MODEL, "source.sql": "select 10 as id"}
+
+    def test_the_next_rows(self, project):
+        from pyspark.sql import SparkSession
+
+        for _ in range(3):
+            results = run_dbt(["run"])
+            assert len(results) == 2
+        rows = project.run_sql("select id, kind, first, named from {schema}.m order by id", fetch="all")
+        kind = f"{SparkSession.__name__} True"
+        assert [tuple(row) for row in rows] == [(1, kind, 10, 10), (2, kind, 10, 10), (3, kind, 10, 10)]
+
+
+NEXT_MODEL = """
+def model(dbt, session):
+    from pyspark.sql import SparkSession
+
+    dbt.config(materialized="incremental", unique_key="id")
+    source = dbt.ref("source")
+    number = 0
+    if dbt.is_incremental:
+        number = session.sql(f"select max(id) as last from {dbt.this}").first().last
+        assert session.table(str(dbt.this)).count() == number
+    source.createOrReplaceTempView("in_the_session")
+    first = session.sql("select id from in_the_session where id > :least", args={"least": 9}).first().id
+    named = session.sql("select id from {frame}", frame=source).first().id
+    kind = f"{type(session.newSession()).__name__} {isinstance(session, SparkSession)}"
+    return session.createDataFrame([(number + 1, kind, first, named)], "id int, kind string, first int, named int")
+"""

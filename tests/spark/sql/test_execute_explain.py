@@ -86,3 +86,12 @@ def test_explain_names_skipped_files_and_the_reason(store):
     plan = store.sql("EXPLAIN SELECT * FROM t WHERE v = 99 AND d = 'p1'").first()[0]
     assert "left out by statistics" in plan
     assert "left out" not in store.sql("EXPLAIN SELECT * FROM t").first()[0]
+
+
+@pytest.mark.parametrize("clauses", ["WITH ('primary-key' = 'id', 'bucket' = '1')", ""], ids=["with a key", "without"])
+def test_files_are_named_when_none_is_read(store, clauses):
+    store.sql(f"CREATE TABLE t (id INT, v INT) {clauses}")
+    store.sql("INSERT INTO t VALUES (1, 10), (2, 20)")
+    (file,) = (entry.file.file_name for entry in store.table("t").live_files())
+    plan = store.sql("EXPLAIN SELECT * FROM t WHERE v = 99").first()[0]
+    assert f"0 of 1 files are read\nfiles: 0 of 1; left out by statistics and file indexes, v = 99: {file}" in plan

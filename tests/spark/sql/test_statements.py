@@ -14,10 +14,16 @@ from tablestore_engine.sql.statements.function import CreateFunction, DescribeFu
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import PassThrough, Query, QueryInside, Statement
 
+OFF_BY_DEFAULT = ("cursorEnabled", "continueHandlerEnabled")
+
 
 @pytest.fixture(scope="module")
 def parser(spark):
-    return SparkParser(spark)
+    for one in OFF_BY_DEFAULT:
+        spark.conf.set(f"spark.sql.scripting.{one}", "true")
+    yield SparkParser(spark)
+    for one in OFF_BY_DEFAULT:
+        spark.conf.unset(f"spark.sql.scripting.{one}")
 
 
 @pytest.mark.parametrize("case", statement_cases(), ids=lambda case: case.id)

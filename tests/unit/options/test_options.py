@@ -194,6 +194,11 @@ def test_values_of_single_columns_are_found_by_column():
         ("tga.creation-period", "tag.creation-period"),
         ("log.kafak.security.protocol", "log.kafka.security.protocol"),
         ("log.kafka.bootstrap.server", "log.kafka.bootstrap.servers"),
+        ("avor.v", "avro.v"),
+        ("jsno.a.b", "json.a.b"),
+        ("parqet.from.later", "parquet.from.later"),
+        ("aggregtion.v", "aggregation.v"),
+        ("partial_updte.v", "partial-update.v"),
     ],
 )
 def test_unknown_key_says_what_was_meant(key, near):
@@ -204,7 +209,7 @@ def test_unknown_key_says_what_was_meant(key, near):
     "key", ["owner", "owners", "team", "delta.x", "delta.autoOptimize.optimizeWrite", "parquet.block.size", "tag.owner",
             "parquet.bloom.filter.enabled#v", "orc.row.index.stride", "orc.from.a.later.version",
             "write.metadata.previous-versions-max", "commit.retry.num-retries", "qqqqqqqq", "from.the.future",
-            "log.kafka.security.protocol", "test.x", "logs.level"]
+            "log.kafka.security.protocol", "test.x", "logs.level", "orcs.x", "jsonb.x", "csvo.v", "onwer", "org.x"]
 )  # fmt: skip
 def test_a_property_that_is_no_misspelt_option_is_kept(key):
     validate({key: "1"})
@@ -223,6 +228,13 @@ def test_notes_say_what_has_no_effect():
         "Options 'lookup.async', 'sink.parallelism' are kept for other engines, without effect here.",
         "Properties 'team', 'delta.x' are no table options; kept without effect.",
     )
+
+
+def test_a_note_names_what_a_short_word_may_mean():
+    """Such a word may be the user's own, so that it is no error."""
+    (note,) = notes_of({"csvo.v": "1", "onwer": "me", "org.team": "x"})
+    assert note.startswith("Properties 'csvo.v', 'onwer', 'org.team' are no table options; kept without effect. ")
+    assert note.endswith("Did you mean 'csv.v' instead of 'csvo.v', 'owner' instead of 'onwer'?")
 
 
 def test_no_option_of_paimon_is_missing():
@@ -280,6 +292,10 @@ def test_numbers_of_buckets():
     validate({"bucket": "-1", "dynamic-bucket.max-buckets": "4"}, keyed=True)
     assert "'bucket' = '4'" in refused({"bucket": "-2"}, keyed=True)
     assert "at least 1" in refused({"bucket": "0"})
+    for text, words in (("-1", "at least 0"), ("7", "at most 1"), ("nan", "at least 0")):
+        assert words in refused({"compaction.delete-ratio-threshold": text})
+    for text in ("0", "0.35", "1"):
+        validate({"compaction.delete-ratio-threshold": text})
 
 
 @pytest.mark.parametrize(

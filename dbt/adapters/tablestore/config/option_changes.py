@@ -2,6 +2,7 @@
 
 A table remembers in its property `dbt.options` which options a model set and to what, as JSON. Invariant: an option
 that the model no longer names is reset only if it still has the value that dbt gave it; options that others set stay.
+So does the number of buckets, by which the files are laid out; the console says so once.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ _RESCALE = "rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 @dataclass(frozen=True)
 class OptionChanges:
-    """Options to set, options whose default applies again, and what the table remembers of the model from now on.
+    """Options to set, options whose default applies again, options that the model no longer names and that stay, and
+    what the table remembers of the model from now on.
 
     `remembered` is None when that does not change, and empty when there is nothing to remember.
     """
 
     to_set: Mapping[str, str] = field(default_factory=dict)
     to_reset: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
     remembered: str | None = None
 
     def schema_changes(self) -> list[SetOption | RemoveOption]:
@@ -49,13 +52,20 @@ class OptionChanges:
     def text(self) -> str:
         """The changes, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
         parts = [f"set {key} = {text}" for key, text in self.to_set.items()]
-        return ", ".join([*parts, *(f"reset {key}" for key in self.to_reset)])
+        parts += [f"reset {key}" for key in self.to_reset]
+        parts += [f"kept {key} = {text}, which --full-refresh resets" for key, text in self.kept.items()]
+        return ", ".join(parts)
 
 
 def remembered(options: Mapping[str, str]) -> str:
-    """The options set by a model that its table remembers: those that may change; empty when there are none."""
-    changeable = {key: text for key, text in options.items() if key != DBT_OPTIONS and not _is_fixed(key)}
-    return json.dumps(changeable, sort_keys=True) if changeable else ""
+    """The options set by a model that its table remembers: those that may change, and those that the engine chooses
+    where a model does not; empty when there are none."""
+    own = {
+        key: text
+        for key, text in options.items()
+        if key != DBT_OPTIONS and (key in _CHOSEN_BY_THE_ENGINE or not _is_fixed(key))
+    }
+    return json.dumps(own, sort_keys=True) if own else ""
 
 
 def option_changes(table: Mapping[str, str], model: Mapping[str, str], *, snapshot: bool = False) -> OptionChanges:
@@ -80,8 +90,11 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str], *, snapsh
             f"table {f'has {had!r}' if had else 'was made without it'}. This option is fixed when a table is made: "
             f"{''.join(f'{one}, ' for one in ways)}{'or ' if ways else ''}take the change back."
         )
+    unset = _no_longer_set(table, model)
+    kept = {key: table[key] for key in unset if key in _CHOSEN_BY_THE_ENGINE}
+    reset = tuple(key for key in unset if key not in kept)
     own = remembered(model)
-    return OptionChanges(changed, _no_longer_set(table, model), own if own != table.get(DBT_OPTIONS, "") else None)
+    return OptionChanges(changed, reset, kept, own if own != table.get(DBT_OPTIONS, "") else None)
 
 
 def replaced_options(table: Mapping[str, str], model: Mapping[str, str]) -> OptionChanges:

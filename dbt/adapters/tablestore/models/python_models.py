@@ -25,7 +25,7 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
     Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
     """
-    session = store.spark
+    session = ModelSession(store)
     # `spark` is the session, as in a notebook.
     module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}", "spark": session}
     exec(compile(compiled_code, f"<python model {name}>", "exec"), module)  # noqa: S102 - the user's own model
@@ -36,10 +36,33 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
     def load(relation: str) -> DataFrame:
         return store.sql(f"select * from {relation}")
 
-    frame = as_frame(session, function(module["dbtObj"](load), session), name)
+    frame = as_frame(store.spark, function(module["dbtObj"](load), session), name)
     view = f"__dbt_python_{next(_numbers)}"
     frame.createOrReplaceTempView(view)
     return f"select * from {view}"
+
+
+class ModelSession:
+    """The Spark session that a model is given: its SQL knows the tables and functions of the warehouse."""
+
+    def __init__(self, store: TableStore) -> None:
+        self._store = store
+        self._spark = store.spark
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # isinstance(session, SparkSession) is true
+        return type(self._spark)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._spark, name)
+
+    def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803 - PySpark's name
+        """Run a statement as in `store.sql`. With frames as arguments, it is Spark's alone."""
+        return self._spark.sql(sqlQuery, args, **kwargs) if kwargs else self._store.sql(sqlQuery, args)
+
+    def table(self, tableName: str) -> DataFrame:  # noqa: N803 - PySpark's name
+        """The rows of a table, view or temporary view."""
+        return self._store.sql(f"select * from {tableName}")
 
 
 def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:

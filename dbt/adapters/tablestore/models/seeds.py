@@ -48,17 +48,11 @@ def columns_of(
     columns = []
     for index, name in enumerate(table.column_names):
         configured = column_types.get(name)
-        kind = _configured_type(configured) if configured else inferred(table, index)
+        kind = TableStoreColumn.translate_type(configured) if configured else inferred(table, index)
         if configured and "(" not in configured and kind == ANY_DECIMAL:
             kind = _decimal_of(table.columns[index].values())
         columns.append(SeedColumn(name, kind or "string", isinstance(table.column_types[index], agate.Text)))
     return columns
-
-
-def _configured_type(text: str) -> str:
-    """The Spark type of a configured one. `float` is what the macro `type_float()` says, 64 bits wide."""
-    kind = TableStoreColumn.translate_type(text)
-    return "double" if kind == "float" and text.strip().lower() == kind else kind
 
 
 def _decimal_of(values: Iterable[Any]) -> str:

@@ -57,7 +57,7 @@ class TableStoreColumn(Column):
         "INT64": "bigint",
         "LONG": "bigint",
         "BOOL": "boolean",
-        "FLOAT": "float",
+        "FLOAT": "double",
         "FLOAT4": "float",
         "FLOAT8": "double",
         "FLOAT64": "double",
@@ -78,7 +78,10 @@ class TableStoreColumn(Column):
 
     @classmethod
     def translate_type(cls, dtype: str) -> str:
-        """The Spark type for a type's name in Spark or another warehouse. Unknown names are returned unchanged."""
+        """The Spark type for a type's name in dbt or another warehouse. Unknown names are returned unchanged.
+
+        `float` is what the macro `type_float()` says, 64 bits wide; `float4` has 32 bits.
+        """
         words = " ".join(dtype.upper().split())
         if words in cls.TYPE_LABELS:
             return cls.TYPE_LABELS[words]
@@ -86,6 +89,11 @@ class TableStoreColumn(Column):
         if sized is None:
             return dtype
         return "string" if sized["text"] else f"decimal{sized['size'].lower()}"
+
+    @classmethod
+    def type_of_column(cls, dtype: str) -> str:
+        """The same for a column that a table has or gets, where `float` is Spark's, 32 bits wide."""
+        return "float" if dtype.strip().lower() == "float" else cls.translate_type(dtype)
 
     @classmethod
     def numeric_type(cls, dtype: str, precision: Any, scale: Any) -> str:

@@ -11,6 +11,7 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.metadata.analyze_statistics import value_shown
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.options import LogOptions
 from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
@@ -24,7 +25,12 @@ from tablestore_engine.table import Table
 
 Row = tuple[str, str, "str | None"]
 
-_LOG_OPTIONS = ("log.system", "log.kafka.bootstrap.servers", "log.retention", "log.kafka.topic")
+_LOG_OPTIONS = (
+    LogOptions.log_system,
+    LogOptions.log_kafka_bootstrap_servers,
+    LogOptions.log_retention,
+    LogOptions.log_kafka_topic,
+)
 _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 
 
@@ -171,7 +177,10 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         ("bucket", bucket),
         ("file.format", options.file_format),
         ("change-tracking", str(options.change_tracking).lower()),
-        *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
+        *(
+            (one.key, next((schema.options[key] for key in one.keys if key in schema.options), "none"))
+            for one in _LOG_OPTIONS
+        ),
         (
             "Snapshot",
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",

@@ -161,3 +161,28 @@ def test_impossible_ranges_are_refused(keyed):
     with pytest.raises(ChangesNotFound, match="was replaced by another one"):
         changes(store, "'k', 4")
     assert changes(store, "'k', 0") == [("+I", 1)]
+
+
+@pytest.mark.parametrize("bucket", ["2", "-1"])
+@pytest.mark.parametrize("more", ["", ", 'deletion-vectors.enabled' = 'true'"])
+def test_rows_that_an_overwrite_put_into_other_buckets(store, monkeypatch, bucket, more):
+    small = ", 'dynamic-bucket.target-row-num' = '2'" if bucket == "-1" else ""
+    store.execute(
+        "CREATE TABLE k (p INT, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)"
+        f" WITH ('bucket' = '{bucket}'{small}{more})"
+    )
+    store.execute("INSERT INTO k SELECT 1, id, 1 FROM range(9)")
+    if bucket == "2":
+        store.execute("ALTER TABLE k SET TBLPROPERTIES ('bucket' = '5')")
+    store.execute("INSERT OVERWRITE k SELECT p, id, if(id % 3 = 0, 7, v) FROM k ORDER BY id DESC")
+    store.execute("INSERT INTO k VALUES (1, 1, 5), (1, 20, 7)")
+    updated = [(n, 7) for n in (0, 3, 6)] + [(1, 5)]
+    expected = [("+I", 20, 7), *[("+U", n, v) for n, v in updated], *[("-U", n, 1) for n, _ in updated]]
+    for most in (1_000_000, 0):  # the last one is too few to look the rows up
+        monkeypatch.setattr(change_frame, "MOST_KEYS", most)
+        for column, values in ((1, (0, 1, 2, 20)), (2, (1, 5, 7))):
+            for value in values:
+                wanted = sorted(one for one in expected if one[column] == value)
+                more = f"WHERE {('id', 'v')[column - 1]} = {value}"
+                assert changes(store, "'k', 1", "_row_kind, id, v", more) == wanted
+        assert changes(store, "'k', 1", "_row_kind, id, v") == sorted(expected)

@@ -48,3 +48,21 @@ def test_tables_that_fold_records_refuse_to_replace_rows(store):
     store.execute("CREATE TABLE t (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation')")
     with pytest.raises(SqlError, match="merge-engine"):
         store.execute("INSERT INTO t REPLACE WHERE n = 1 VALUES (1, 1)")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "marks"])
+def test_new_columns_are_added_where_the_write_evolves_the_schema(store, kind):
+    marks = " WITH ('deletion-vectors.enabled' = 'true', 'write-only' = 'true')" if kind == "marks" else ""
+    store.execute(f"CREATE TABLE t (id INT, v INT, day STRING{KINDS.get(kind, '')}){marks}")
+    store.execute("INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'x'), (3, 30, 'y')")
+    before = len(store.table("t").snapshots())
+    query = "SELECT 'x' AS day, id, v + 5000000000L AS v, named_struct('n', v) AS s FROM t WHERE id = 1"
+    with pytest.raises(TableStoreError, match="does not have"):
+        store.execute(f"INSERT INTO t BY NAME REPLACE WHERE day = 'x' {query}")
+    with pytest.raises(TableStoreError, match="does not match REPLACE WHERE day = 'y'"):
+        store.execute(f"INSERT WITH SCHEMA EVOLUTION INTO t BY NAME REPLACE WHERE day = 'y' {query}")
+    assert store.table("t").schema.field_names == ("id", "v", "day")
+    store.execute(f"INSERT WITH SCHEMA EVOLUTION INTO t BY NAME REPLACE WHERE day = 'x' {query}")
+    assert rows(store, "SELECT id, v, day, s.n FROM t") == [(1, 5_000_000_010, "x", 10), (3, 30, "y", None)]
+    assert len(store.table("t").snapshots()) == before + 1
+    check_invariants(store.table("t"))

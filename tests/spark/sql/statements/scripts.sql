@@ -117,7 +117,7 @@ BEGIN
   DELETE FROM s.t WHERE x IN (SELECT x FROM b);
 END;
 
--- unread: a handler that continues
+-- spark: a handler that continues
 BEGIN
   DECLARE CONTINUE HANDLER FOR SQLSTATE '22012' SELECT 'handled';
   SELECT 1;
@@ -128,3 +128,52 @@ BEGIN SELECT 1;
 
 -- unread: a loop without END
 BEGIN WHILE true DO SELECT 1; END
+
+-- ours: a variable, a loop and queries
+BEGIN
+  DECLARE n INT DEFAULT 0;
+  DECLARE m STRING;
+  WHILE n < (SELECT count(*) FROM a) DO
+    SET n = n + (SELECT max(x) FROM s.t WHERE y = n);
+    SET m = (SELECT max(z) FROM b);
+  END WHILE;
+  SELECT n, z FROM c WHERE z <> m;
+END
+
+-- ours: a cursor over a table
+BEGIN
+  DECLARE x INT;
+  DECLARE c CURSOR FOR SELECT id FROM a;
+  OPEN c;
+  FETCH c INTO x;
+  CLOSE c;
+END
+
+-- ours: a cursor with parameters
+BEGIN
+  DECLARE x INT;
+  DECLARE c ASENSITIVE CURSOR FOR WITH d AS (SELECT * FROM s.t) SELECT id FROM d WHERE id > ? FOR READ ONLY;
+  OPEN c USING 5;
+  REPEAT
+    FETCH NEXT FROM c INTO x;
+  UNTIL x > 7 END REPEAT;
+  CLOSE c;
+END
+
+-- spark: a cursor over no table
+BEGIN
+  DECLARE x INT;
+  DECLARE c INSENSITIVE CURSOR FOR SELECT 1;
+  DECLARE EXIT HANDLER FOR NOT FOUND CLOSE c;
+  OPEN c;
+  FETCH FROM c INTO x;
+END
+
+-- refused "script with variables": rows of a cursor written
+BEGIN
+  DECLARE x INT;
+  DECLARE c CURSOR FOR SELECT id FROM a;
+  OPEN c;
+  FETCH c INTO x;
+  INSERT INTO b VALUES (x);
+END

@@ -69,11 +69,25 @@ def test_options_that_a_model_no_longer_names_are_reset():
     assert option_changes(built, {**model, "write.compaction-skip": "true"}).to_reset == ()
 
 
+def test_a_number_of_buckets_that_a_model_no_longer_names_is_kept_with_a_note():
+    model = {"bucket": "4", "write-only": "true"}
+    built = {**model, DBT_OPTIONS: remembered(model)}
+    changes = option_changes(built, {})
+    assert changes.text == "reset write-only, kept bucket = 4, which --full-refresh resets"
+    after = applied(built, changes)
+    assert after == {"bucket": "4"}
+    assert option_changes(after, {}).text == ""  # once
+    # Rescaled by hand, or chosen by the engine.
+    assert option_changes({**built, "bucket": "8"}, {"write-only": "true"}).text == ""
+    assert option_changes({"bucket": "1"}, {}) == OptionChanges()
+
+
 def test_a_table_that_is_built_anew_may_change_what_is_fixed():
     model = {"write-only": "true", "bucket": "2", "merge-engine": "first-row"}
     built = {**model, DBT_OPTIONS: remembered(model), "team": "sales"}
     assert replaced_options(built, model).text == ""
     assert replaced_options(built, {"bucket": "4"}).text == "set bucket = 4, reset write-only, reset merge-engine"
+    assert replaced_options(built, {}).text == "reset bucket, reset write-only, reset merge-engine"
     assert replaced_options({"bucket": "1"}, {}).text == ""  # the engine's choice
 
 

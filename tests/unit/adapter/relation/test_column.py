@@ -43,6 +43,13 @@ def test_names_of_other_warehouses_are_translated():
     assert Column.string_type(16) == "string"
 
 
+def test_a_float_has_64_bits_in_dbt_and_32_as_a_column():
+    assert Column.translate_type("float") == Column.translate_type(" FLOAT") == "double"
+    assert {Column.translate_type(one) for one in ("float4", "FLOAT4")} == {"float"}
+    assert Column.type_of_column("float") == "float"
+    assert Column.type_of_column("text") == "string"
+
+
 def test_only_a_smaller_limit_can_be_expanded():
     assert Column("c", "varchar(5)").can_expand_to(Column("c", "varchar(10)"))
     assert Column("c", "varchar(5)").can_expand_to(Column("c", "string"))

@@ -107,11 +107,11 @@ def test_rows_are_taken_away_as_often_as_said():
     ]
     assert not retractions.any_match(rows((2, None)))
     assert retractions.rest().to_pylist() == [{"id": 1, "v": "a", COUNT.name: -1}]
-    with pytest.raises(NegativeCountError, match=r"more often.*\(total -1\): \{'id': 1, 'v': 'a'\}"):
-        retractions.check_done()
+    with pytest.raises(NegativeCountError, match=r"more often.*in table db.t \(total -1\): \{'id': 1, 'v': 'a'\}"):
+        retractions.check_done("db.t")
     retractions.cancel(rows((1, "a"), (1, "a")))
     assert retractions.rest() is None
-    retractions.check_done()
+    retractions.check_done("db.t")
 
 
 def test_rows_that_share_a_hash_are_distinguished(monkeypatch):

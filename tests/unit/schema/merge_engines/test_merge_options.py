@@ -6,6 +6,7 @@ import pytest
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.merge_engines.aggregate_functions import FUNCTIONS
+from tablestore_engine.schema.merge_engines.column_fold import fold_of
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType
@@ -80,3 +81,18 @@ def test_a_limit_of_nested_rows():
 
 def test_a_default_of_old_versions_is_kept():
     assert folds({"merge-engine": "aggregation", "fields.v.default-value": "3"})
+
+
+def test_rows_of_single_values_are_collected_once_and_others_are_not():
+    row = RowType((DataField(5, "q", AtomicType("INT")),))
+    for element, fits in ((row, True), (AtomicType("INT"), True), (ArrayType(AtomicType("INT")), False)):
+        given = {"function": "collect", "distinct": True}
+        if fits:
+            assert fold_of(DataField(1, "v", ArrayType(element)), "collect", given).distinct
+            continue
+        with pytest.raises(OptionError, match="can be compared"):
+            fold_of(DataField(1, "v", ArrayType(element)), "collect", given)
+
+
+def test_an_old_name_of_a_function():
+    assert fold_of(DataField(1, "v", AtomicType("INT")), "first_not_null_value", {}).function == "first_non_null_value"

@@ -45,6 +45,13 @@ from tablestore_engine.spark.errors.translate_errors import short_message, trans
             ),
             "ValueError: a",
         ),
+        (
+            (
+                "An error occurred while calling o1.x.\n: java.lang.Exception: a\nCaused by: java.util.Failed: b\n"
+                "Caused by: [CIRCULAR REFERENCE: org.apache.spark.SparkRuntimeException: [RAISED] no such row]"
+            ),
+            "[RAISED] no such row",
+        ),
         ("", ""),
     ],
 )

@@ -131,3 +131,24 @@ def test_a_stored_function_is_the_same():
     one = definition.named("s", "F")
     assert one.full_name == "s.f"
     assert Function.from_json(one.to_json()) == one
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("varchar", "STRING"),
+        ("text", "STRING"),
+        ("character varying(10)", "VARCHAR(10)"),
+        ("double precision", "DOUBLE"),
+        ("float64", "DOUBLE"),
+        ("int64", "BIGINT"),
+        ("number(10, 2)", "DECIMAL(10,2)"),
+        ("timestamp with time zone", "TIMESTAMP"),
+        ("array<int64>", "array<BIGINT>"),
+    ],
+)
+def test_types_by_the_names_of_other_warehouses(given, kept):
+    made = parse(f"CREATE FUNCTION f(a {given}, b {given} DEFAULT NULL) RETURNS {given} RETURN coalesce(a, b)")
+    assert isinstance(made, CreateFunction)
+    assert [one.type_sql for one in made.definition.parameters] == [kept, kept]
+    assert made.definition.returns_sql == kept
