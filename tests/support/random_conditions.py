@@ -65,6 +65,10 @@ class Conditions:
             forms += [self._joined, self._joined, self._negated]
         return self._random.choice(forms)(depth)
 
+    def value(self, column: str, depth: int = 2) -> str:
+        """An expression of the kind of a column's values."""
+        return self._value(next(kind for kind, names in _OF.items() if column in names), depth)
+
     def _joined(self, depth: int) -> str:
         word = self._random.choice(("AND", "OR"))
         return f"({self.one(depth - 1)}) {word} ({self.one(depth - 1)})"

@@ -66,7 +66,10 @@ def schema_publisher(
         newest = schemas.list_ids()[-1]
         if newest == schema.id and schemas.load(newest) == schema:
             return schema  # written by an earlier attempt of this commit
-        staged = until_committed(current, schema) if current is not None and schema.replaces is not None else None
+        staged = None
+        if current is not None and schema.replaces is not None and schema.base is None:
+            # A schema with a base only has more columns, in which old rows have nulls.
+            staged = until_committed(current, schema)
         if newest >= schema.id or not schemas.try_create(schema, staged):
             raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
         return schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Final
 
@@ -41,14 +41,15 @@ def condition(expression: Expression, fields: Sequence[DataField]) -> Callable[[
     """The condition that an expression on some columns is: for each row true, false or null. None when only Spark knows
     its values."""
     try:
-        found = _operand(expression, {one.name: one for one in fields})
+        found = operand_of(expression, {one.name: one for one in fields})
         _check_boolean(found)
     except (UncertainError, RecursionError):
         return None
     return found.of
 
 
-def _operand(expression: Expression, fields: dict[str, DataField]) -> Operand:
+def operand_of(expression: Expression, fields: Mapping[str, DataField]) -> Operand:
+    """An expression on some columns, and its values. Raises UncertainError when only Spark knows them."""
     if isinstance(expression, Literal):
         return _literal(expression)
     if isinstance(expression, ColumnValue):
@@ -57,7 +58,7 @@ def _operand(expression: Expression, fields: dict[str, DataField]) -> Operand:
     if build is None:
         raise UncertainError
     try:
-        return build(*(_operand(one, fields) for one in expression.arguments))
+        return build(*(operand_of(one, fields) for one in expression.arguments))
     except TypeError as error:  # another number of arguments
         raise UncertainError from error
 

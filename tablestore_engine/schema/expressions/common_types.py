@@ -33,7 +33,7 @@ FLOATS: Final = ("FLOAT", "DOUBLE")
 
 _DIGITS: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}  # of the decimal that Spark takes for it
 _EXACT_FLOATS: Final = 2**24  # up to which all integers are values of FLOAT
-_MICROS: Final = 6
+MICROS: Final = 6
 _TEXTS: Final = ("VARCHAR", "STRING")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -66,7 +66,7 @@ class Operand:
         kind = self.kind
         if not isinstance(kind, AtomicType) or kind.root in ("CHAR", "TIME", "VARIANT"):
             raise UncertainError
-        if kind.root in TIMESTAMP_ROOTS and (kind.precision or 0) > _MICROS:
+        if kind.root in TIMESTAMP_ROOTS and (kind.precision or 0) > MICROS:
             raise UncertainError
         if kind.root in _TEXTS:
             return STRING
@@ -103,7 +103,7 @@ def _common(one: Operand, other: Operand) -> Operand:
         _check_exact_float(number)
         return _typed(DOUBLE)
     if first.root in TIMESTAMP_ROOTS and first.root == second.root:
-        return _typed(AtomicType(first.root, precision=_MICROS))
+        return _typed(AtomicType(first.root, precision=MICROS))
     numeric = _numeric(first, second)
     if numeric is not None:
         return _typed(numeric)

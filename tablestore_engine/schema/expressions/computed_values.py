@@ -61,10 +61,10 @@ def _calculated(op: str, one: Found, other: Found, kind: AtomicType) -> Found:
         values = _CHECKED[op](one.values, other.values)
     except pa.ArrowInvalid:  # an overflow in some row
         return _ALL_UNKNOWN
-    return _within(values, kind, unknown)
+    return within(values, kind, unknown)
 
 
-def _within(values: Any, kind: AtomicType, unknown: Any) -> Found:
+def within(values: Any, kind: AtomicType, unknown: Any) -> Found:
     """Integers, of which those that the type does not hold are unknown."""
     if kind.root == "BIGINT":
         return Found(values, unknown)
@@ -166,7 +166,7 @@ def _signed(one: Operand, change: Callable[..., Any]) -> Operand:
             values = change(found.values)
         except pa.ArrowInvalid:  # of the least BIGINT
             return _ALL_UNKNOWN
-        return _within(values, kind, found.unknown) if kind.root in INTEGER_ROOTS else Found(values, found.unknown)
+        return within(values, kind, found.unknown) if kind.root in INTEGER_ROOTS else Found(values, found.unknown)
 
     return Operand(kind, of)
 

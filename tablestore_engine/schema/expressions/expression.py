@@ -10,8 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Final
 
 from tablestore_engine.schema.types.types import AtomicType
+
+_OPERATORS: Final = frozenset(
+    (*("=", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "DIV", "||"),
+     *("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS NULL"))
+)  # fmt: skip
 
 Value = bool | int | Decimal | float | str | date | datetime
 
@@ -40,5 +46,14 @@ class Call:
 
 
 Expression = ColumnValue | Literal | Call
+
+
+def calls_functions(expression: Expression) -> bool:
+    """Whether it calls a function: a session may give its name to another one, which it cannot with an operator."""
+    if not isinstance(expression, Call):
+        return False
+    return expression.name not in _OPERATORS or any(map(calls_functions, expression.arguments))
+
+
 ReadExpression = Callable[[str, Sequence[str]], Expression | None]
 """Reads the SQL of an expression on some columns; None for one that has other parts than these."""

@@ -25,7 +25,6 @@ from tablestore_engine.operation.write.bucket_assignment import partitions_of
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN, WriteJob, WriteResult
-from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.dml.deletion_vectors import marked_rows
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome, finish, write_files
@@ -113,16 +112,18 @@ def _columns(read: Read) -> list[str]:
     return [quoted_name(n) for n in read.table.schema.field_names]
 
 
-def remove_rows(spark: SparkSession, read: Read, rows: pa.Table) -> WriteOutcome:
-    """Remove rows of a keyed table, which are in memory, as `write_changed_rows` does. No key crosses partitions.
+def write_held_rows(spark: SparkSession, read: Read, rows: pa.Table) -> WriteOutcome:
+    """Write changed rows of a keyed table that are in memory, with `ROW_KIND_COLUMN`, as `write_changed_rows` does.
+
+    No key crosses partitions, and no CHECK constraint is to be checked.
 
     Raises:
         ConflictError: run the statement again.
+        PrimaryKeyError, SqlError: a row of the target is changed twice.
     """
     schema = read.table.schema
     job = _row_level_job(read, partitions_of(table_rows(rows, schema), schema))
-    kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
-    return _upserted(spark, read, job, write_held(job, rows.append_column(ROW_KIND_COLUMN, kinds)))
+    return _upserted(spark, read, job, write_held(job, rows))
 
 
 def _upsert(spark: SparkSession, read: Read, changed: DataFrame) -> WriteOutcome:

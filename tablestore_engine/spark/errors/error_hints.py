@@ -10,26 +10,56 @@ from collections.abc import Callable
 
 from tablestore_engine.schema.types.foreign_types import EXACT_NUMBERS, INSTEAD, SYNONYMS
 
-_FUNCTIONS = {
+INSTEAD_OF_FUNCTIONS = {
+    "array_cat": "concat(a, b)",
+    "array_length": "size(array)",
     "array_to_string": "array_join(array, ',')",
+    "booland_agg": "bool_and(condition)",
+    "boolor_agg": "bool_or(condition)",
+    "contains_substr": "contains(text, part)",
+    "countif": "count_if(condition)",
+    "datetime_diff": "timestampdiff(DAY, begin, end)",
+    "div0": "coalesce(try_divide(a, b), 0)",
+    "ends_with": "endswith(text, part)",
+    "farm_fingerprint": "xxhash64(value)",
+    "format_date": "date_format(date, 'yyyy-MM-dd')",
+    "format_timestamp": "date_format(time, 'yyyy-MM-dd HH:mm:ss')",
+    "from_hex": "unhex(text)",
+    "gen_random_uuid": "uuid()",
     "generate_series": "explode(sequence(1, 3))",
+    "generate_uuid": "uuid()",
     "getdate": "current_timestamp()",
     "iff": "if(condition, a, b)",
     "json_extract": "get_json_object(text, '$.key')",
     "json_extract_path_text": "get_json_object(text, '$.key')",
+    "json_extract_scalar": "get_json_object(text, '$.key')",
     "json_value": "get_json_object(text, '$.key')",
+    "list_contains": "array_contains(array, value)",
+    "logical_and": "bool_and(condition)",
+    "logical_or": "bool_or(condition)",
+    "newid": "uuid()",
     "object_construct": "named_struct('key', value)",
     "offset": "get(array, 0)",
     "ordinal": "element_at(array, 1)",
     "parse_date": "to_date(text, 'yyyy-MM-dd')",
     "parse_timestamp": "to_timestamp(text, 'yyyy-MM-dd HH:mm:ss')",
+    "regexp_contains": "regexp_like(text, pattern)",
     "safe_divide": "try_divide(a, b)",
     "safe_offset": "get(array, 0)",
     "safe_ordinal": "try_element_at(array, 1)",
+    "starts_with": "startswith(text, part)",
     "strftime": "date_format(time, 'yyyy-MM-dd')",
+    "strpos": "instr(text, part)",
+    "strptime": "to_timestamp(text, 'yyyy-MM-dd HH:mm:ss')",
     "sysdate": "current_timestamp()",
+    "timestamp_add": "timestampadd(DAY, 1, time)",
+    "timestamp_diff": "timestampdiff(DAY, begin, end)",
+    "to_hex": "hex(value)",
     "to_json_string": "to_json(value)",
+    "unnest": "explode(array)",
+    "uuid_string": "uuid()",
 }
+"""Functions that only other warehouses have, with the text to write instead."""
 _TYPE = re.compile(r'Unsupported data type "([\w ]+)')
 _UNIT = re.compile(r"`unit` in `(\w+)` is invalid: .* but got the string literal '(\w+)'", re.DOTALL)
 _ROUTINE = re.compile(r"Cannot resolve routine (?:`[^`]+`\.)*`(\w+)`")
@@ -47,7 +77,7 @@ def _of_unit(found: re.Match[str]) -> str:
 
 
 def _of_routine(found: re.Match[str]) -> str | None:
-    instead = _FUNCTIONS.get(found[1].lower())
+    instead = INSTEAD_OF_FUNCTIONS.get(found[1].lower())
     return None if instead is None else f"Write {instead}."
 
 

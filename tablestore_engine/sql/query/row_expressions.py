@@ -1,4 +1,4 @@
-"""Reads the SQL of an expression on the columns of one table as a tree: ``a NOT IN (1, b)`` → NOT IN(a, 1, b).
+"""Reads the SQL of an expression on columns as a tree: ``a NOT IN (1, b)`` → NOT IN(a, 1, b).
 
 The order of operators is that of Spark's grammar: OR, AND, NOT, then one of IS, IN, BETWEEN and LIKE behind a
 comparison, sums, products, signs. An expression with any other part is not read.
@@ -25,6 +25,9 @@ _PRODUCTS: Final = ("*", "/", "%", "DIV")
 _SUFFIXES: Final = {"Y": ("TINYINT", 7), "S": ("SMALLINT", 15), "L": ("BIGINT", 63)}
 _NULL: Final = Literal(None, None)
 
+ColumnOf = Callable[[tuple[str, ...]], str | None]
+"""Which column a name means, given its parts from the outermost one; None for none."""
+
 
 class _UnreadableError(Exception):
     """The expression has a part that is none of these."""
@@ -32,8 +35,14 @@ class _UnreadableError(Exception):
 
 def read_expression(sql: str, columns: Sequence[str]) -> Expression | None:
     """The expression; None when it has other parts, or names no column of these."""
+    names = Names(columns)
+    return read_value(sql, lambda parts: names.find(parts[0]) if len(parts) == 1 else None)
+
+
+def read_value(sql: str, column_of: ColumnOf) -> Expression | None:
+    """The same, where a column may have qualifiers; `column_of` says which one is meant."""
     try:
-        return _Reader(tokenize(sql), Names(columns)).whole()
+        return _Reader(tokenize(sql), column_of).whole()
     except (_UnreadableError, RecursionError):
         return None
 
@@ -41,9 +50,9 @@ def read_expression(sql: str, columns: Sequence[str]) -> Expression | None:
 class _Reader:
     """Reads tokens from `at` on."""
 
-    def __init__(self, tokens: Sequence[Token], names: Names) -> None:
+    def __init__(self, tokens: Sequence[Token], column_of: ColumnOf) -> None:
         self._tokens = tokens
-        self._names = names
+        self._column_of = column_of
         self._at = 0
 
     def whole(self) -> Expression:
@@ -175,7 +184,11 @@ class _Reader:
         self._at += 1
         if token.kind == WORD and self._takes("("):
             return Call(token.key, tuple(self._listed()))
-        name = self._names.find(token.name)
+        parts = [token.name]
+        while self._key == "." and self._tokens[self._at + 1].is_name:
+            parts.append(self._tokens[self._at + 1].name)
+            self._at += 2
+        name = self._column_of(tuple(parts))
         if name is None:
             raise _UnreadableError
         return ColumnValue(name)

@@ -24,9 +24,9 @@ Path = tuple[str, ...]
 
 
 def assigned_values(
-    target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: str
+    target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: Callable[[], str]
 ) -> dict[str, str]:
-    """Bound SQL of the new values by column. `from_sql` is the FROM clause in which they are read.
+    """Bound SQL of the new values by column. `from_sql` makes the FROM clause in which they are read.
 
     Raises:
         SchemaError: a column or field that is assigned twice, or is part of no struct. ColumnNotFound

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
@@ -13,7 +13,8 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
@@ -22,14 +23,14 @@ from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
-from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedSide, from_pairs, paired
+from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedRows, PairedSide, from_pairs, paired
 from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.row_level.assignments import assigned_values
-from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
-from tablestore_engine.sql.row_level.merge_clauses import (
+from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
+from tablestore_engine.sql.row_level.clauses.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
     ClauseScopes,
@@ -37,6 +38,7 @@ from tablestore_engine.sql.row_level.merge_clauses import (
     clause_rows,
     value_column,
 )
+from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
 from tablestore_engine.sql.row_level.merge_source import SOURCE, Source, expressions_of, read_once
 from tablestore_engine.sql.row_level.row_level_target import (
     RowLevelTarget,
@@ -50,6 +52,7 @@ from tablestore_engine.sql.write_statements.statement_context import RowContext,
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _IN_TARGET = "__tablestore_in_target"
@@ -59,23 +62,24 @@ _NUMBER = "__tablestore_number"
 
 @dataclass(frozen=True)
 class _Seen:
-    """The scope of the expressions in clauses of one kind: the rows of the FROM clause `from_sql`, which has the
-    target, the source under its `alias`, or both."""
+    """The scope of the expressions in clauses of one kind: the rows of the FROM clause that `from_sql` makes, which has
+    the target, the source under its `alias`, or both."""
 
     target: RowLevelTarget
     source: DataFrame
     alias: str
     bound: Callable[[str], str]
-    from_sql: str
+    from_sql: Callable[[], str]
 
 
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
 
     def attempt() -> WriteOutcome:
-        with merged_rows(statement, context) as (target, changed):
+        with _merged(statement, context) as (target, changed):
             try:
-                return target.apply(changed)
+                held = changed.held()
+                return target.apply(changed.frame()) if held is None else target.write_held(held)
             except DuplicateKeyError as error:
                 raise SqlError(
                     f"MERGE would write one key more than once. {error.message}",
@@ -85,9 +89,23 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     return result_of("MERGE", with_retry(attempt))
 
 
+@dataclass(frozen=True)
+class _Changed:
+    """The rows that a MERGE puts or removes: those of the query `frame` or, with the same answer, in memory."""
+
+    frame: Callable[[], DataFrame]
+    held: Callable[[], pa.Table | None] = lambda: None
+
+
 @contextmanager
 def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTarget, DataFrame]]:
     """The target of a MERGE, and the rows that it puts or removes, while its source is kept."""
+    with _merged(statement, context) as (target, changed):
+        yield target, changed.frame()
+
+
+@contextmanager
+def _merged(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTarget, _Changed]]:
     table = context.table(statement.table)
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
@@ -96,12 +114,13 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLeve
     table = _evolved(table, statement, source)
     upsert = _upsert(statement, context, table, source, frames)
     if upsert is not None:
-        yield upsert
+        target, rows = upsert
+        yield target, _Changed(lambda: rows)
         return
     with read_once(statement, context, table, source, frames) as (target, kept_source):
         with aggregates_refused(frames, merge_expressions(statement)):
             changed = _changed_rows(statement, target, kept_source)
-        yield target, _removed_once(statement, target, changed)
+        yield target, changed
 
 
 def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
@@ -131,86 +150,143 @@ def _upsert(
     alias = quoted_name(statement.source_alias or SOURCE)
     from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {alias}"
     (insert,) = statement.not_matched
-    values = _clause_values(insert, _Seen(target, source, alias, expressions_of(statement, target), from_sql))
+    values = _clause_values(insert, _Seen(target, source, alias, expressions_of(statement, target), lambda: from_sql))
     columns = [f"CAST({values[n]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
     with aggregates_refused(frames, merge_expressions(statement)):
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
 
 
-def _removed_once(statement: Merge, target: RowLevelTarget, changed: DataFrame) -> DataFrame:
+def _removes_once(statement: Merge) -> bool:
     """Whether the only clause is WHEN MATCHED THEN DELETE, for which several source rows may match a target row."""
     matched = statement.matched
-    if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
-        return changed
+    return len(matched) == 1 and matched[0].action == "DELETE" and matched[0].condition_sql is None
+
+
+def _removed_once(target: RowLevelTarget, changed: DataFrame) -> DataFrame:
     source_row = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
     others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
     numbered = changed.selectExpr("*", f"{others} AS {_NUMBER}")
     return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
-def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> DataFrame:
+def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> _Changed:
     """The rows that a MERGE puts or removes, each with its action."""
-    frames = target.frames
-    source = read.frame
-    source_names = _distinct_names(source)
-    alias = quoted_name(statement.source_alias or SOURCE)
+    source, alias = read.frame, quoted_name(statement.source_alias or SOURCE)
     bound = expressions_of(statement, target)
+    joined = _Joined(statement, target, read, bound)
 
-    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, from_sql: str) -> ClauseScope:
-        seen = _Seen(target, source, alias, bound, from_sql)
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, side: int) -> ClauseScope:
+        seen = _Seen(target, source, alias, bound, lambda: joined.lists[side])
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
         values = [_clause_values(c, seen) for c in clauses]
-        return ClauseScope(state, first, tuple(conditions), tuple(values))
+        keys = () if clauses is statement.not_matched else tuple(target.table.schema.primary_keys)
+        return ClauseScope(state, first, tuple(conditions), tuple(values), keys)
 
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
     firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
+    scopes = ClauseScopes(
+        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], 0),
+        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], 2),
+        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], 1),
+    )
+
+    def frame() -> DataFrame:
+        with aggregates_refused(target.frames, merge_expressions(statement)):
+            rows = _query(statement, target, scopes, joined)
+            return _removed_once(target, rows) if _removes_once(statement) else rows
+
+    return _Changed(frame, lambda: joined.changes(scopes))
+
+
+def _query(statement: Merge, target: RowLevelTarget, scopes: ClauseScopes, joined: _Joined) -> DataFrame:
+    """The query of the changed rows."""
+    source_names = _distinct_names(joined.read.frame)
     fields = target.table.schema.fields
-    both_sql, target_sql, source_sql = _joined(statement, target, read, bound)
     text = clause_rows(
-        join_sql=both_sql,
+        join_sql=joined.lists[0],
         target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields), target.hidden),
         source=Side(
-            alias,
+            joined.alias,
             _IN_SOURCE,
-            tuple(n for n, one in zip(source.columns, source_names, strict=True) if source_names.count(one) == 1),
+            tuple(
+                n
+                for n, one in zip(joined.read.frame.columns, source_names, strict=True)
+                if source_names.count(one) == 1
+            ),
         ),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
-        scopes=ClauseScopes(
-            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], both_sql),
-            not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], source_sql),
-            not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], target_sql),
-        ),
+        scopes=scopes,
     )
-    removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
+    clauses = (*statement.matched, *statement.not_matched, *statement.not_matched_by_source)
+    removes = ", ".join(str(i) for i, c in enumerate(clauses) if c.action == "DELETE") or "-1"
     action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
     columns = [f"{value_column(i)} AS {quoted_name(f.name)}" for i, f in enumerate(fields)]
     columns += target.source_columns()
-    return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
+    return target.frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
 
 
-def _joined(
-    statement: Merge, target: RowLevelTarget, read: Source, bound: Callable[[str], str]
-) -> tuple[str, str, str]:
-    """The FROM lists of both sides as ON joins them, of the target, and of the source."""
-    own, alias = quoted_name(target.alias), quoted_name(statement.source_alias or SOURCE)
-    kind = _join_kind(statement)
-    rows = None if read.held is None or not read.pairs else target.rows
-    if rows is not None and read.held is not None and rows.num_rows + read.held.num_rows <= MOST_PAIRED:
-        fields = fields_of(rows, target.table.schema)
-        one = PairedSide(for_spark(rows, fields), typed_schema(fields), own, _IN_TARGET)
-        other = PairedSide(read.held, read.frame.schema, alias, _IN_SOURCE)
-        pairs = paired(target.frames.spark, one, other, read.pairs, kind.lower())
-        if pairs is not None:
-            view = quoted_name(target.frames.register(SOURCE, pairs))
+@dataclass(frozen=True)
+class _Joined:
+    """The target and the source of a MERGE as ON joins them."""
+
+    statement: Merge
+    target: RowLevelTarget
+    read: Source
+    bound: Callable[[str], str]
+
+    @property
+    def alias(self) -> str:
+        """The source's name in the query, quoted."""
+        return quoted_name(self.statement.source_alias or SOURCE)
+
+    @cached_property
+    def lists(self) -> tuple[str, str, str]:
+        """The FROM lists of both sides as ON joins them, of the target, and of the source."""
+        target, read = self.target, self.read
+        own, alias = quoted_name(target.alias), self.alias
+        pairs, rows, held = self._pairs, target.rows, read.held
+        if pairs is not None and rows is not None and held is not None and rows.num_rows + held.num_rows <= MOST_PAIRED:
+            fields = fields_of(rows, target.table.schema)
+            one = PairedSide(for_spark(rows, fields), typed_schema(fields), own, _IN_TARGET)
+            other = PairedSide(held, read.frame.schema, alias, _IN_SOURCE)
+            view = quoted_name(target.frames.register(SOURCE, pairs.frame(target.frames.spark, one, other)))
             return from_pairs(view, one, other), from_pairs(view, one), from_pairs(view, other)
-    view = read.matching(target.register())
-    both = (
-        f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {own} "
-        f"{kind} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
-        f"ON {bound(statement.on_sql)}"
-    )
-    return both, f"{view} AS {own}", f"{read.view} AS {alias}"
+        view = read.matching(target.register())
+        both = (
+            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {own} "
+            f"{_join_kind(self.statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
+            f"ON {self.bound(self.statement.on_sql)}"
+        )
+        return both, f"{view} AS {own}", f"{read.view} AS {alias}"
+
+    @cached_property
+    def _pairs(self) -> PairedRows | None:
+        """The pairs of rows, if both sides are in memory and Arrow can compare them."""
+        rows, read = self.target.rows, self.read
+        if rows is None or read.held is None or not read.pairs:
+            return None
+        return paired(rows, read.held, read.pairs, _join_kind(self.statement).lower())
+
+    def changes(self, scopes: ClauseScopes) -> pa.Table | None:
+        """The changed rows, in memory; None where that takes a query."""
+        statement, pairs, held = self.statement, self._pairs, self.read.held
+        if pairs is None or held is None or self.target.rows is None:
+            return None
+        target = HeldSide(self.target.alias, self.target.table.schema.fields, self.target.rows)
+        given = columns_of(self.read.frame.schema)
+        fields = tuple(DataField(i, name, kind) for i, (name, kind, _) in enumerate(given))
+        source = HeldSide(statement.source_alias or SOURCE, fields, held)
+        (own, other), (alone, new) = pairs.matched(), pairs.unmatched()
+        seen = (
+            (scopes.matched, statement.matched, ((target, own), (source, other))),
+            (scopes.not_matched, statement.not_matched, ((source, new),)),
+            (scopes.not_matched_by_source, statement.not_matched_by_source, ((target, alone),)),
+        )
+        once = _removes_once(statement)
+        return self.target.held_changes(
+            [HeldScope(scope, sides, tuple(c.action == "DELETE" for c in of), once) for scope, of, sides in seen]
+        )
 
 
 def _distinct_names(source: DataFrame) -> list[str]:
@@ -273,24 +349,9 @@ def _check_listed_once(columns: Sequence[str], schema: TableSchema) -> None:
 
 
 def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
-    target = seen.target
-    schema = target.table.schema
     if clause.star:
-        given = _star(seen, quoted_name(target.alias))
-    else:
-        given = assigned_values(target, clause.assignments, seen.bound, seen.from_sql)
-    return {n: _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
-
-
-def _same_key(target: RowLevelTarget, name: str, value: str) -> str:
-    """SQL of a key column that a MERGE assigns, which is allowed if the key does not change."""
-    own = f"{quoted_name(target.alias)}.{quoted_name(name)}"
-    refused = (
-        f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
-        "Delete the row and insert it under its new key, or match rows by the whole key."
-    )
-    same = f"CAST({value} AS {target.sql_type(name)}) <=> {own}"
-    return f"CASE WHEN {same} THEN {own} ELSE raise_error({literal(refused)}) END"
+        return _star(seen, quoted_name(seen.target.alias))
+    return assigned_values(seen.target, clause.assignments, seen.bound, seen.from_sql)
 
 
 def _star(seen: _Seen, kept: str | None) -> dict[str, str]:

@@ -1,10 +1,14 @@
-"""Executing DELETE and UPDATE: one query computes the changed rows, `row_level_target` writes them."""
+"""Executing DELETE and UPDATE: Arrow or one query computes the changed rows, `row_level_target` writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tablestore_engine.errors import PrimaryKeyError
 from tablestore_engine.operation.transaction.transaction import with_retry
@@ -16,6 +20,8 @@ from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
+from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -46,8 +52,8 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
 
 def _deleted(statement: Delete, context: RowContext) -> WriteOutcome:
     target, where = _found(statement, context)
-    removed = target.remove_all() if where is None and target.plan.buckets else None
-    return _changed(target, _removed_rows(target, where)) if removed is None else removed
+    own = {name: _own(target, name) for name in target.table.schema.field_names}
+    return _changed(target, (where, own, True), lambda: _removed_rows(target, where))
 
 
 def rows_of_delete(
@@ -81,43 +87,90 @@ def _refused(target: RowLevelTarget, where: str | None) -> AbstractContextManage
 
 def execute_update(statement: Update, context: RowContext) -> StatementResult:
     """UPDATE SET [WHERE]."""
-    return result_of("UPDATE", with_retry(lambda: _changed(*updated_rows(statement, context))))
+
+    def attempt() -> WriteOutcome:
+        update = _updated(statement, context)
+        return _changed(update.target, (update.where, update.values, False), update.rows)
+
+    return result_of("UPDATE", with_retry(attempt))
 
 
 def updated_rows(statement: Update, context: RowContext) -> tuple[RowLevelTarget, DataFrame]:
     """The target of an UPDATE, and the rows that it changes, as they will be."""
+    update = _updated(statement, context)
+    return update.target, update.rows()
+
+
+@dataclass(frozen=True)
+class _Updated:
+    """An UPDATE: its target, what is left to test of its rows, and the values (SQL) of all columns."""
+
+    statement: Update
+    target: RowLevelTarget
+    where: str | None
+    values: Mapping[str, str]
+    rows_sql: Callable[[], str]
+
+    def rows(self) -> DataFrame:
+        """The changed rows."""
+        target = self.target
+        items = [
+            value if value == _own(target, name) else f"CAST({value} AS {target.sql_type(name)}) AS {quoted_name(name)}"
+            for name, value in self.values.items()
+        ]
+        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
+        with _of_update(target, self.statement):
+            return _select(target, self.rows_sql(), [*items, f"0 AS {ACTION_COLUMN}"], self.where)
+
+
+def _updated(statement: Update, context: RowContext) -> _Updated:
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
-    clauses = [] if where is None else [("WHERE", where)]
-    with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
+    with _of_update(target, statement):
         _check_assignable(target, statement.assignments)
         target, where = looked_up(target, where)
-        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
+        rows_sql = cache(lambda: f"{target.register()} AS {quoted_name(target.alias)}")
         values = assigned_values(target, statement.assignments, target.expression, rows_sql)
-        items = [
-            f"CAST({values[n]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
-            if n in values
-            else f"{quoted_name(target.alias)}.{quoted_name(n)}"
-            for n in table.schema.field_names
-        ]
-        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
-        return target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], where)
+    own = {name: _own(target, name) for name in table.schema.field_names}
+    return _Updated(statement, target, where, own | values, rows_sql)
 
 
-def _changed(target: RowLevelTarget, changed: DataFrame) -> WriteOutcome:
-    """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
+def _of_update(target: RowLevelTarget, statement: Update) -> AbstractContextManager[None]:
+    clauses = [] if statement.where_sql is None else [("WHERE", statement.where_sql)]
+    return aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses])
+
+
+def _changed(
+    target: RowLevelTarget, change: tuple[str | None, Mapping[str, str], bool], rows: Callable[[], DataFrame]
+) -> WriteOutcome:
+    """Write the changed rows. `change` is what is left to test of the target's rows, the values of all columns, and
+    whether the rows are removed; the query `rows` is the same for Spark."""
+    where, values, removes = change
+    if target.rows is not None:
+        condition = None if where is None else target.expression(where)
+        scope = ClauseScope("true", 0, (condition,), (values,))
+        side = HeldSide(target.alias, target.table.schema.fields, target.rows)
+        held = HeldScope(scope, ((side, np.arange(target.rows.num_rows)),), (removes,))
+        changed = target.held_changes([held])
+        if changed is not None:
+            return target.write_held(changed)
+    frame = rows()
     if not target.plan.buckets and target.intent.commits_nothing:
-        return WriteOutcome(None, 0)
-    return target.apply(changed)
+        return WriteOutcome(None, 0)  # without files there is nothing to run; the statement is checked already
+    return target.apply(frame)
 
 
 def _own_columns(target: RowLevelTarget) -> list[str]:
     """The columns of a row to remove; where it is only marked as deleted, those that say where it is."""
     own = () if target.marks else target.table.schema.field_names
     names = [*own, *target.source_columns()]
-    return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
+    return [_own(target, name) for name in names]
+
+
+def _own(target: RowLevelTarget, name: str) -> str:
+    return f"{quoted_name(target.alias)}.{quoted_name(name)}"
 
 
 def _select(target: RowLevelTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:

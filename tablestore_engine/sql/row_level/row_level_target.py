@@ -8,7 +8,7 @@ conflicts when others changed the table since it was read, and the statement run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -33,7 +35,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
-from tablestore_engine.spark.dml.row_level import Read, remove_rows, write_changed_rows
+from tablestore_engine.spark.dml.row_level import Read, write_changed_rows, write_held_rows
 from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
@@ -46,6 +48,7 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
+from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -98,11 +101,11 @@ class RowLevelTarget:
         """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
-    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: str) -> dict[str, str]:
+    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: Callable[[], str]) -> dict[str, str]:
         """Bound SQL of values by name, as their column or field holds them: with the fields of structs given by their
         names, and the full length of CHAR.
 
-        `from_sql` is the FROM clause in which they are read: Spark says what types they have.
+        `from_sql` makes the FROM clause in which they are read: Spark says what types they have.
         """
         values = {n: value for n, (_, value) in given_values.items()}
         kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
@@ -111,7 +114,7 @@ class RowLevelTarget:
         looked_at += [n for n in numbers if n not in looked_at] if numbers and self._assignment.checks_numbers else []
         if looked_at:
             items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in looked_at)
-            given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
+            given = self.frames.run(f"SELECT {items} FROM {from_sql()}").schema
             values |= {
                 n: self.converted(f"({values[n]})", one.dataType, given_values[n][0], n)
                 for n, one in zip(looked_at, given.fields, strict=True)
@@ -191,11 +194,20 @@ class RowLevelTarget:
         """Write the changed rows."""
         return write_changed_rows(self.frames.spark, self._read(), changed)
 
-    def remove_all(self) -> WriteOutcome | None:
-        """Remove the rows that were looked up, without a query; None where that takes one."""
-        if self.rows is None or self.table.schema.crosses_partitions or self.table.state.own_schema is not None:
+    def held_changes(self, scopes: Sequence[HeldScope]) -> pa.Table | None:
+        """The rows that clauses on rows in memory put or remove, with their kind; None where that takes a query."""
+        schema = self.table.schema
+        held = self.rows is not None and self.keyed and not schema.crosses_partitions
+        only_removes = all(one.removes_all for one in scopes)
+        plain = not computed_columns(schema.options) and not check_constraints(schema.options)
+        state = self.table.state
+        if not held or state.own_schema is not None or state.evolving or not (plain or only_removes):
             return None
-        return remove_rows(self.frames.spark, self._read(), self.rows)
+        return held_changes(scopes, schema.fields, self.resolver)
+
+    def write_held(self, changed: pa.Table) -> WriteOutcome:
+        """Write changed rows that `held_changes` returned."""
+        return write_held_rows(self.frames.spark, self._read(), changed)
 
     def _read(self) -> Read:
         size, small = self.frames.input_bytes, False

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect import dates, functions, lists
+from dbt.adapters.tablestore.dialect import dates, functions, lists, patterns
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
@@ -25,6 +25,7 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
         new = correct(node, dialect) if correct else None
         if new is not None and new is not node:
             node.replace(new)
+    patterns.quote_patterns(tree, dialect)
     return tree
 
 
@@ -55,8 +56,9 @@ def _refuse(name: str) -> _Correction:
 
 
 def _star(node: exp.Expr, dialect: str) -> None:
-    if node.args.get("rename"):
-        raise Untranslatable("RENAME in SELECT * (name the columns)")
+    for word in ("rename", "replace"):
+        if node.args.get(word):
+            raise Untranslatable(f"{word.upper()} in SELECT * (name the columns)")
 
 
 def _by_number(node: exp.Expr, dialect: str) -> None:

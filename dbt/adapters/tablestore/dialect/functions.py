@@ -95,6 +95,16 @@ def _text_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Anonymous(this="TO_CHAR", expressions=[node.this, pattern])
 
 
+def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Postgres' `j #>> '{a,b}'`."""
+    path = node.expression
+    if not isinstance(path, exp.Literal):
+        raise Untranslatable("#> and #>> with a computed path")
+    keys = [one.strip().strip('"') for one in path.name.strip("{}").split(",")]
+    text = "".join(f"[{one}]" if one.isdigit() else f".{one}" for one in keys if one)
+    return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[node.this, exp.Literal.string(f"${text}")])
+
+
 def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Snowflake's TO_NUMBER and TO_DECIMAL without a format are casts."""
     if node.args.get("format") or not node.args.get("precision"):
@@ -269,6 +279,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ToChar: _text_of,
     exp.ToNumber: _number_of,
     exp.ParseJSON: _json_text,
+    exp.JSONBExtract: _by_path,
+    exp.JSONBExtractScalar: _by_path,
     exp.Cast: _cast,
     exp.TryCast: _try_cast,
     exp.TsOrDsToDate: _try_date,

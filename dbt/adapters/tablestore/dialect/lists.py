@@ -63,10 +63,37 @@ def _table(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _unnest(node: exp.Expr, dialect: str) -> None:
-    """UNNEST of one array. Its alias also names its column."""
-    if dialect == "bigquery" or len(node.expressions) != 1:
+    """UNNEST. With one array, its alias also names its column."""
+    if dialect == "bigquery":
         return
-    _name_column(node, "unnest" if dialect == "duckdb" else None)
+    named = node.parent if isinstance(node.parent, exp.Lateral) else node
+    number = node.args.get("offset")
+    if len(node.expressions) == 1:
+        _name_column(named, "unnest" if dialect == "duckdb" else None)
+    if number:
+        _number_rows(node)
+        named.args["alias"].append("columns", number if number is not True else exp.to_identifier("ordinality"))
+
+
+def _number_rows(node: exp.Expr) -> None:
+    """WITH ORDINALITY counts from 1, in a last column; Spark's POSEXPLODE from 0."""
+    arrays = [one.copy() for one in node.expressions]
+    listed = arrays[0] if len(arrays) == 1 else exp.Anonymous(this="ARRAYS_ZIP", expressions=arrays)
+    index = exp.to_identifier("i")
+    count = exp.Lambda(
+        this=exp.Add(this=index.copy(), expression=exp.Literal.number(1)), expressions=[exp.to_identifier("e"), index]
+    )
+    node.set("offset", None)
+    node.append("expressions", exp.Anonymous(this="TRANSFORM", expressions=[listed, count]))
+
+
+def _from_the_end(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """DuckDB's l[-1] is the last element. sqlglot has made an index of it that counts from 0."""
+    index = node.expressions[0] if len(node.expressions) == 1 else None
+    if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
+        return None
+    behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
+    return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[node.this, behind])
 
 
 def _name_column(node: exp.Expr, default: str | None) -> None:
@@ -186,4 +213,5 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateSeries: _series,
     exp.ArrayAgg: _array_agg,
+    exp.Bracket: _from_the_end,
 }

@@ -243,15 +243,14 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     """Another writer commits between the read and the commit of an UPDATE."""
     from tablestore_engine.spark.dml import row_level
 
-    write_files, others = row_level.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
+    finish, others = row_level.finish, ["UPDATE t SET v = v + 5 WHERE id = 1"]
 
     def slow(*args, **kwargs):
-        result = write_files(*args, **kwargs)
         if others:
             target.execute(others.pop())
-        return result
+        return finish(*args, **kwargs)
 
-    monkeypatch.setattr(row_level, "write_files", slow)
+    monkeypatch.setattr(row_level, "finish", slow)
     target.execute("UPDATE t SET v = v + 1 WHERE id = 1")
     assert {r[0]: r[1] for r in rows(target)}[1] == 16
     check(target)

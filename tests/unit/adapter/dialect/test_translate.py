@@ -44,6 +44,9 @@ def test_a_query_becomes_sparks(dialect, text, expected):
     [
         ("snowflake", "select $1 from t", "column number $1"),
         ("snowflake", "select * rename (a as b) from t", "RENAME in SELECT *"),
+        ("bigquery", "select * except (b) replace (a + 1 as a) from t", "REPLACE in SELECT *"),
+        ("bigquery", "select format_date('%G-W%V', d) from t", "%G in the pattern '%G-W%V'"),
+        ("postgres", "select j #>> path from t", "#> and #>> with a computed path"),
         ("snowflake", "select * from t match_recognize (pattern (x+) define x as a > 1)", "MATCH_RECOGNIZE"),
         ("snowflake", "select 1 from t start with a = 1 connect by prior a = b", "CONNECT BY"),
         ("snowflake", "select 1 from t, lateral flatten(input => a, recursive => true) f", "FLATTEN with path"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from support.invariants import check_invariants
@@ -218,6 +219,13 @@ def test_other_engines_follow_the_snapshot_or_refuse(old, new, chosen):
     assert list(scanned) == [chosen]
     assert ("being replaced" in scanned[chosen]) == (chosen == "scan.mode")
     assert ("commit.min-retry-wait" in shown) == (chosen != "scan.mode")
+
+
+def test_a_schema_with_more_columns_is_not_staged(table):
+    """A write that brings a column: old rows have nulls in it, and others may write on."""
+    schema = replace(table.schema, id=1, replaces="0", base=0)
+    assert schema_publisher(table.schemas, table.schema, schema)() == schema
+    assert shown_to_others(table, 1) == dict(table.schema.options)
 
 
 def test_other_engines_see_the_options_once_the_snapshot_is_there(catalog, table):

@@ -8,14 +8,18 @@ from support.tables import keyed_table, read, write
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.operation.files.lookup_rows import RowKeys
-from tablestore_engine.spark.dml.row_level import Read, remove_rows
+from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.spark.dml.row_level import Read, write_held_rows
 from tablestore_engine.spark.read.lookup_rows import rows_of_keys
 
 
 def removed(table, snapshot, ids):
     keys = RowKeys(pa.table({"id": pa.array(ids, pa.int32())}))
     plan = table.scan(snapshot)
-    return remove_rows(None, Read(table, snapshot, plan, 0), rows_of_keys(table, plan, keys))
+    rows = rows_of_keys(table, plan, keys)
+    rows = rows.append_column(ROW_KIND_COLUMN, pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows))
+    return write_held_rows(None, Read(table, snapshot, plan, 0), rows)
 
 
 @pytest.mark.parametrize(

@@ -54,3 +54,12 @@ def test_a_unit_of_time_that_is_read_as_a_column():
     )
     assert "date_trunc('MONTH', time)" in error_hint(message, "select date_trunc(d, month) from t")
     assert error_hint(message, "select month from t") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("countif", "count_if(condition)"), ("regexp_contains", "regexp_like(text, pattern)"), ("uuid_string", "uuid()")],
+)
+def test_functions_that_other_warehouses_have(name, instead):
+    message = f"[UNRESOLVED_ROUTINE] Cannot resolve routine `{name}` on search path [`system`]"
+    assert error_hint(message) == f"Write {instead}. {DIALECT}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 
@@ -53,13 +53,15 @@ class Side:
 class ClauseScope:
     """The clauses of one kind, in order: `conditions` and `values` (SQL by column) of each.
 
-    `state` is true on the rows of the scope, and `first` is the number of the first clause.
+    `state` is true on the rows of the scope, and `first` is the number of the first clause. `keys` are columns whose
+    values are refused unless they are those that the row has.
     """
 
     state: str
     first: int
     conditions: tuple[str | None, ...]
     values: tuple[Mapping[str, str], ...]
+    keys: tuple[str, ...] = ()
 
     def number(self, otherwise: str) -> str:
         """SQL of the number of the clause that applies."""
@@ -74,12 +76,25 @@ class ClauseScope:
         would analyse."""
         return bool(self.values) and all(values[column] == own for values in self.values)
 
-    def value(self, number: str, column: str, kind: str, otherwise: str) -> str:
-        """SQL of a column's value under the clause of a number, of the type `kind`."""
-        cases = " ".join(
-            f"WHEN {i} THEN CAST({values[column]} AS {kind})" for i, values in enumerate(self.values, self.first)
-        )
+    def value(self, number: str, column: str, typed: tuple[str, str], otherwise: str) -> str:
+        """SQL of a column's value under the clause of a number. `typed` is SQL of the value that the row has, and its
+        type."""
+        own, kind = typed
+        given = [f"CAST({values[column]} AS {kind})" for values in self.values]
+        if column in self.keys:
+            pairs = zip(given, self.values, strict=True)
+            given = [one if values[column] == own else _same_key(column, own, one) for one, values in pairs]
+        cases = " ".join(f"WHEN {i} THEN {value}" for i, value in enumerate(given, self.first))
         return f"CASE {number} {cases} ELSE {otherwise} END" if cases else otherwise
+
+
+def _same_key(name: str, own: str, value: str) -> str:
+    """SQL of a key column that a MERGE assigns, which is allowed if the key does not change."""
+    refused = (
+        f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
+        "Delete the row and insert it under its new key, or match rows by the whole key."
+    )
+    return f"CASE WHEN {value} <=> {own} THEN {own} ELSE raise_error({literal(refused)}) END"
 
 
 @dataclass(frozen=True)
@@ -126,7 +141,7 @@ def clause_rows(
                 found.append(f"CAST({own} AS {kind}) AS {value}")
                 continue
             before = value if otherwise else f"CAST(NULL AS {kind})"
-            found.append(f"{scope.value(number, name, kind, before)} AS {value}")
+            found.append(f"{scope.value(number, name, (own, kind), before)} AS {value}")
         return found
 
     passed = [*extra, target.flag, source.flag]

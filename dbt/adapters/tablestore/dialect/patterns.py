@@ -1,0 +1,55 @@
+"""Patterns of times: what is literal text in them is quoted, because Java takes every letter for a part of a time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects import Spark
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+
+_PERCENT: Final = ("bigquery", "duckdb", "trino")
+_LETTERS: Final = ("snowflake", "postgres", "redshift")
+_WITH_PATTERN: Final = (exp.TimeToStr, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.TsOrDsToDate)
+# A part of a time as sqlglot writes it in every dialect, a text in quotes, the T between day and hour.
+_PART: Final = re.compile(r"%(?:%|-?[A-Za-z](?:strict)?)")
+_QUOTED: Final = re.compile(r'"([^"]*)"|(?<=[dj])(T)(?=%)')
+_RESERVED: Final = re.compile(r"[A-Za-z'\[\]{}#]")
+_SPARKS: Final[dict[str, str]] = {"%Q": "Q"}
+
+
+def quote_patterns(tree: exp.Expr, dialect: str) -> None:
+    """Change the patterns of a query that another dialect's functions have."""
+    if dialect not in (*_PERCENT, *_LETTERS):
+        return
+    for node in tree.find_all(*_WITH_PATTERN):
+        pattern = node.args.get("format")
+        if isinstance(pattern, exp.Literal):
+            pattern.set("this", _percent(pattern.name) if dialect in _PERCENT else _letters(pattern.name))
+
+
+def _percent(pattern: str) -> str:
+    """A pattern whose parts begin with a percent sign; all else is literal text."""
+    found, literal, position = "", "", 0
+    for part in _PART.finditer(pattern):
+        literal += pattern[position : part.start()]
+        position = part.end()
+        if part[0] == "%%":
+            literal += "%"
+            continue
+        if part[0] not in Spark.INVERSE_TIME_MAPPING and part[0] not in _SPARKS:
+            raise Untranslatable(f"{part[0]} in the pattern '{pattern}'")
+        found += _literal(literal) + _SPARKS.get(part[0], part[0])
+        literal = ""
+    return found + _literal(literal + pattern[position:])
+
+
+def _letters(pattern: str) -> str:
+    """A pattern whose parts are letters; what is in double quotes is literal text."""
+    return _QUOTED.sub(lambda found: _literal(found[1] if found[2] is None else found[2]), pattern)
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'" if _RESERVED.search(text) else text
