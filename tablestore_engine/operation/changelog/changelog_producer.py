@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -167,6 +167,8 @@ def producer_of(state: TableState, kind: str) -> Producer | None:
     options, schema = state.options, state.schema
     if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
         return None
+    # The files of a write that adds columns have a schema that is written right before the snapshot.
+    state = replace(state, schemas=state.schemas.knowing(schema))
     if options.changelog_producer == "lookup":
         return Producer(state, write_target(state), 0) if kind == "APPEND" else None
     if options.changelog_producer == "full-compaction":

@@ -126,16 +126,31 @@ class FileBounds:
         self._own = schemas(file.schema_id) if schemas and file.schema_id != schema.id else schema
 
     @cached_property
-    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
+    def _fields(self) -> tuple[DataField, ...]:
+        """The columns of the file that have statistics; none if there are statistics of others."""
         file, own = self._file, self._own
         names = file.value_stats_cols
         fields = own.fields if names is None else tuple(own.field(n) for n in names)
         if file.write_cols is not None and names is None:
             fields = tuple(own.field(n) for n in file.write_cols if own.has_field(n))
-        types = [f.type for f in fields]
-        stats = file.value_stats
-        if not stats.min_values or len(stats.null_counts) != len(fields):
+        known = file.value_stats.min_values and len(file.value_stats.null_counts) == len(fields)
+        return fields if known else ()
+
+    def null_count(self, column: str) -> int | None:
+        """How many values of a column are null, without a look at its bounds; None where that is not known, or where
+        the column had another type."""
+        now = self._schema.field(column)
+        at = next((i for i, field in enumerate(self._fields) if field.id == now.id), None)
+        if at is None or self._fields[at].type != now.type.as_nullable(self._fields[at].type.nullable):
+            return None
+        return self._file.value_stats.null_counts[at]
+
+    @cached_property
+    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
+        file, stats, fields = self._file, self._file.value_stats, self._fields
+        if not fields:
             return {}
+        types = [f.type for f in fields]
         low, high = decode_row(stats.min_values, types), decode_row(stats.max_values, types)
         if len(low) != len(fields) or len(high) != len(fields):
             return {}

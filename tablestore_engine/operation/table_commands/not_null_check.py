@@ -18,7 +18,7 @@ from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.schema.table.predicate import IsNull
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import with_nulls
 from tablestore_engine.table_state import TableState
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Path = tuple[str, ...]
 def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, paths: Collection[Path]) -> None:
     """Raise a SchemaError, which names the column or field, if one is null in a row of a snapshot as a schema reads
     it."""
-    fields = tuple(replace(one, type=_loose(one.type)) for one in schema.fields)
+    fields = tuple(replace(one, type=with_nulls(one.type)) for one in schema.fields)
     state = state.with_schema(replace(schema, fields=fields))
     for path in paths:
         if state.schema.merge_engine.folds:
@@ -64,6 +64,8 @@ def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:
 
 
 def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
+    if len(path) == 1 and _has_none(state, snapshot, path[0]):
+        return
     # Metadata commands do not import Arrow.
     from tablestore_engine.operation.read.arrow_read import read_rows
 
@@ -74,6 +76,12 @@ def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
             f"Column '{'.'.join(path)}' cannot become NOT NULL: it is null in {found} row{'' if found == 1 else 's'}.",
             hint="Give these rows a value first, for example by UPDATE … SET … WHERE … IS NULL.",
         )
+
+
+def _has_none(state: TableState, snapshot: Snapshot, column: str) -> bool:
+    """Whether the statistics of all files say that no value of a column is null."""
+    files = (entry.file for entry in live_entries(state.manifests, snapshot))
+    return all(FileBounds(file, state.schema, state.schemas.load).null_count(column) == 0 for file in files)
 
 
 def _nulls(array: pa.Array, path: Path) -> int:
@@ -90,14 +98,3 @@ def _nulls(array: pa.Array, path: Path) -> int:
         # A map that was filtered has the keys and items of its own entries only.
         return _nulls(there.keys if path[0] == "key" else there.items, path[1:])
     return _nulls(pc.list_flatten(there), path[1:])
-
-
-def _loose(data_type: DataType) -> DataType:
-    """The type with nulls everywhere but in the keys of maps."""
-    if isinstance(data_type, ArrayType):
-        data_type = replace(data_type, element=_loose(data_type.element))
-    elif isinstance(data_type, MapType):
-        data_type = replace(data_type, value=_loose(data_type.value))
-    elif isinstance(data_type, RowType):
-        data_type = replace(data_type, fields=tuple(replace(f, type=_loose(f.type)) for f in data_type.fields))
-    return data_type.as_nullable(True)

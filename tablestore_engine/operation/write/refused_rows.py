@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +11,16 @@ from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaE
 from tablestore_engine.mergetree.arrow_kernels.nested_leaves import leaves_of
 from tablestore_engine.operation.write_job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
+from tablestore_engine.schema.types.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+    has_root,
+    with_nulls,
+)
 
 SHOWN_KEYS = 5
 """The most keys that a message about duplicates names."""
@@ -20,8 +29,9 @@ _SHOWN = 40  # characters of a value in a message
 
 
 def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None:
-    """Raise for a null in a column that is NOT NULL."""
+    """Raise for a null in a column, or a field inside of one, that is NOT NULL."""
     for column in schema.fields:
+        _check_inside(rows.column(column.name), column)
         if column.type.nullable or rows.column(column.name).null_count == 0:
             continue
         if column.name in schema.primary_keys:
@@ -32,6 +42,32 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         raise SchemaError(
             f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
         )
+
+
+def _check_inside(values: pa.Array | pa.ChunkedArray, column: DataField) -> None:
+    if column.type.is_atomic or column.type == with_nulls(column.type).as_nullable(column.type.nullable):
+        return
+    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+        for path, count in _nulls_inside(chunk, column.type):
+            raise SchemaError(f"Column '{column.name}.{path}' is NOT NULL, but {count} row(s) have no value.")
+
+
+def _nulls_inside(values: pa.Array, kind: DataType) -> Iterator[tuple[str, int]]:
+    """The paths below values that are not null at which there are nulls where none may be, with their number."""
+    there = values.drop_null()
+    if isinstance(kind, RowType):
+        parts = [(f.name, f.type, child) for f, child in zip(kind.fields, there.flatten(), strict=True)]
+    elif isinstance(kind, ArrayType):
+        parts = [("element", kind.element, there.flatten())]
+    elif isinstance(kind, MapType):
+        # A map that was filtered has the items of its own entries only.
+        parts = [("value", kind.value, there.items)]
+    else:
+        return
+    for name, inner, child in parts:
+        if child.null_count and not inner.nullable:
+            yield name, child.null_count
+        yield from ((f"{name}.{path}", count) for path, count in _nulls_inside(child, inner))
 
 
 def check_unique(job: WriteJob, find_repeated: Callable[[], pa.Table]) -> None:

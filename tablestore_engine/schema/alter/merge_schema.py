@@ -15,7 +15,7 @@ from tablestore_engine.schema.casts.cast_old_columns import is_castable, is_impl
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import ANY_CASE, Names, Resolver
-from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType, with_nulls
 
 Column = tuple[str, DataType, "str | None"]
 Path = tuple[str, ...]
@@ -51,7 +51,7 @@ def merging_changes(schema: TableSchema, incoming: Sequence[Column], how: Mergin
     for name, kind, comment in incoming:
         known = how.known(name, schema.names, given)
         if known is None:
-            changes.append(AddColumn((name,), _nullable(kind), comment, by_case=True))
+            changes.append(AddColumn((name,), with_nulls(kind), comment, by_case=True))
             continue
         field = schema.field(known)
         if field.name not in fixed:
@@ -82,11 +82,7 @@ def _fields(path: Path, kind: RowType, given: RowType, how: Merging) -> list[Sch
     for one in given.fields:
         known = how.known(one.name, mine, others)
         if known is None:
-            changes.append(AddColumn((*path, one.name), _nullable(one.type), one.description, by_case=True))
+            changes.append(AddColumn((*path, one.name), with_nulls(one.type), one.description, by_case=True))
         else:
             changes += _merged((*path, known), own[known].type, one.type, how)
     return changes
-
-
-def _nullable(kind: DataType) -> DataType:
-    return kind.as_nullable(True)

@@ -43,7 +43,11 @@ _STORED_VARIANT = pa.struct([one.with_nullable(False) for one in _PLAIN["VARIANT
 
 
 def to_arrow_type(data_type: DataType) -> pa.DataType:
-    """The Arrow type in which values of a table type are held, without field ids."""
+    """The Arrow type in which values of a table type are held, without field ids.
+
+    Fields of structs, elements of arrays and values of maps may be null in it: those of a struct that is null are, and
+    Arrow casts no such struct to a type in which they may not. `check_not_null` looks at what is written.
+    """
     return _to_arrow(data_type, None, 0)
 
 
@@ -66,18 +70,18 @@ def _to_arrow(data_type: DataType, column_id: int | None, depth: int) -> pa.Data
         return pa.list_(_inner("element", data_type.element, column_id, inner, element_field_id))
     if isinstance(data_type, MapType):
         return pa.map_(
-            _inner("key", data_type.key.as_nullable(False), column_id, inner, map_key_field_id),
+            _inner("key", data_type.key, column_id, inner, map_key_field_id).with_nullable(False),
             _inner("value", data_type.value, column_id, inner, element_field_id),
         )
     if isinstance(data_type, RowType):
-        return pa.struct([_field(one, column_id is not None) for one in data_type.fields])
+        return pa.struct([_field(one, column_id is not None).with_nullable(True) for one in data_type.fields])
     raise UnsupportedTypeError(f"The type {data_type} has no Arrow form.")
 
 
 def _inner(name: str, data_type: DataType, column_id: int | None, depth: int, field_id: object) -> pa.Field:
     arrow = _to_arrow(data_type, column_id, depth)
     metadata = {FIELD_ID: str(field_id(column_id, depth))} if column_id is not None else None  # type: ignore[operator]
-    return pa.field(name, arrow, data_type.nullable, metadata)
+    return pa.field(name, arrow, True, metadata)
 
 
 def _field(field: DataField, with_ids: bool) -> pa.Field:

@@ -302,3 +302,14 @@ def refuse_nanoseconds(column: str, data_type: DataType) -> None:
     elif isinstance(data_type, RowType):
         for one in data_type.fields:
             refuse_nanoseconds(column, one.type)
+
+
+def with_nulls(data_type: DataType) -> DataType:
+    """The type with nulls everywhere but in the keys of maps."""
+    if isinstance(data_type, ArrayType):
+        data_type = replace(data_type, element=with_nulls(data_type.element))
+    elif isinstance(data_type, MapType):
+        data_type = replace(data_type, value=with_nulls(data_type.value))
+    elif isinstance(data_type, RowType):
+        data_type = replace(data_type, fields=tuple(replace(f, type=with_nulls(f.type)) for f in data_type.fields))
+    return data_type.as_nullable(True)

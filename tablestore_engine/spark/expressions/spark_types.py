@@ -18,6 +18,7 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
+    with_nulls,
 )
 
 TYPE_KEY: Final = "__CHAR_VARCHAR_TYPE_STRING"
@@ -171,11 +172,12 @@ def from_spark_type(spark_type: T.DataType, column: str, nullable: bool = True) 
 
 
 def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
-    """A query's result columns as (name, type, comment); all nullable, as a query's nullability is a guess."""
+    """A query's result columns as (name, type, comment); all nullable at any depth, as a query's nullability is a
+    guess."""
     columns = []
     for field in schema.fields:
         comment = (field.metadata or {}).get("comment")
-        columns.append((field.name, from_spark_type(_as_declared(field), field.name), comment))
+        columns.append((field.name, with_nulls(from_spark_type(_as_declared(field), field.name)), comment))
     return columns
 
 

@@ -43,6 +43,14 @@ class SchemaStore:
             schema = self._loaded[schema_id] = self._read(schema_id)
         return schema
 
+    def knowing(self, schema: TableSchema) -> SchemaStore:
+        """The same schemas, and one that a commit is about to write."""
+        if schema.id in self._loaded:
+            return self
+        found = SchemaStore(self._io, self._paths)
+        found._loaded = {**self._loaded, schema.id: schema}
+        return found
+
     def _read(self, schema_id: int) -> TableSchema:
         path = self._paths.schema(schema_id)
         found = read_record(self._io, path, _with_stage)

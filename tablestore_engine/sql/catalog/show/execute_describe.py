@@ -119,15 +119,20 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
 
 
 def _column_statistics(statement: Describe, name: str, context: CatalogContext) -> list[tuple[str, str]]:
-    """The statistics of ANALYZE TABLE for a column, by Spark's names."""
+    """The statistics of ANALYZE TABLE for a column, by Spark's names; none of before it had another type."""
     if context.kind(statement.table) == "view":
         return []
     table = context.catalog.load_table(*context.identifier(statement.table))
     analyzed = table.statistics_of(table.latest_snapshot())
-    found = analyzed.columns.get(name) if analyzed else None
-    if found is None or not table.schema.has_field(name):
+    if analyzed is None or not table.schema.has_field(name):
         return []
     field = table.schema.field(name)
+    was = next((f for f in table.schemas.load(analyzed.schema_id).fields if f.id == field.id), None)
+    found = (
+        analyzed.columns.get(was.name) if was and was.type.as_nullable(True) == field.type.as_nullable(True) else None
+    )
+    if found is None:
+        return []
     known = {
         "min": value_shown(found.least, field.type),
         "max": value_shown(found.greatest, field.type),

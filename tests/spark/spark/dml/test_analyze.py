@@ -58,6 +58,21 @@ def test_columns(t):
     assert table["Statistics"] == f"{found['mergedRecordSize']} bytes, 9 rows (of snapshot 3)"
 
 
+def test_columns_that_changed_since(t):
+    def known(column):
+        rows = dict(row[:2] for row in t.execute(f"DESCRIBE EXTENDED t {column}").rows)
+        return rows.get("min"), rows.get("num_nulls")
+
+    t.execute("ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS")
+    t.execute("ALTER TABLE t RENAME COLUMN amount TO price, DROP COLUMN name, RENAME COLUMN at TO name, DROP COLUMN d")
+    t.execute("ALTER TABLE t ADD COLUMN amount INT, ADD COLUMN d DATE")
+    assert [known(c) for c in ("price", "name", "amount", "d")] == [
+        ("0.50", "0"), ("2024-01-01 00:00:00.000000", "0"), (None, None), (None, None)
+    ]  # fmt: skip
+    t.execute("ALTER TABLE t ALTER COLUMN price TYPE DOUBLE")
+    assert known("price") == (None, None), "of another type"
+
+
 def test_counts_alone_and_single_columns(t):
     t.execute("ANALYZE TABLE t COMPUTE STATISTICS")
     assert statistics(t)["mergedRecordCount"] == 9

@@ -71,3 +71,30 @@ def test_merge_with_schema_evolution(store, key):
     )
     assert rows(store, "SELECT id, x FROM t") == [(1, "n"), (2, None), (3, None)]
     assert store.table("t").schema.field_names == ("id", "v", "keep", "w", "x")
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+def test_structs_of_literals_may_be_null_later(store, file_format):
+    made = "named_struct('y', 1.5D, 'l', array(named_struct('q', 1)))"
+    none = "named_struct('y', CAST(NULL AS DOUBLE), 'l', array(named_struct('q', CAST(NULL AS INT))))"
+    store.execute(f"CREATE TABLE n WITH ('file.format' = '{file_format}') AS SELECT 1 AS id, {made} AS s")
+    store.execute(f"INSERT WITH SCHEMA EVOLUTION INTO n BY NAME SELECT 2 AS id, {none} AS s, {made} AS more")
+    store.execute(f"INSERT INTO n VALUES (3, NULL, NULL), (4, NULL, {none})")
+    store.execute("ALTER TABLE n COMPACT")
+    full, empty = {"y": 1.5, "l": [{"q": 1}]}, {"y": None, "l": [{"q": None}]}
+    found = store.sql("SELECT s, more FROM n ORDER BY id").toArrow().to_pylist()
+    assert [tuple(row.values()) for row in found] == [(full, None), (empty, full), (None, None), (None, empty)]
+
+
+@pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
+def test_new_columns_in_the_changelog(store, producer):
+    store.execute(
+        "CREATE TABLE l (id INT, a INT, PRIMARY KEY (id) NOT ENFORCED)"
+        f" WITH ('bucket' = '1', 'changelog-producer' = '{producer}')"
+    )
+    store.execute("INSERT INTO l VALUES (1, 1)")
+    store.execute("INSERT WITH SCHEMA EVOLUTION INTO l BY NAME SELECT 1 AS id, 2 AS a, 'x' AS b")
+    store.execute("ALTER TABLE l COMPACT")
+    recorded = store.changes("l", 0, recorded=True).collect()
+    kinds = [("+I", 1, None), ("+U", 2, "x"), ("-U", 1, None)]
+    assert sorted((row._row_kind, row.a, row.b) for row in recorded) == kinds

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pyarrow as pa
 import pytest
-from support.tables import compact, make_table, write
+from support.tables import compact, make_table, reload, write
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.operation.files.data_file_reader import FileColumns
@@ -15,6 +16,7 @@ from tablestore_engine.operation.read.arrow_read import file_rows
 from tablestore_engine.operation.read.held_files import held_file
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS
+from tablestore_engine.schema.types.types import DataField, parse_type
 
 COLUMNS = {"id": "INT", "v": "INT", "at": "INT"}
 DEDUPLICATE = "changelog-producer.row-deduplicate"
@@ -46,6 +48,23 @@ def test_rows_that_are_written_again(tmp_path, producer, options, expected):
         if producer == "full-compaction":
             compact(table)
     assert kinds(table) == expected
+
+
+@pytest.mark.parametrize("producer", ["input", "lookup", "full-compaction"])
+def test_a_write_that_adds_a_column(tmp_path, producer):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1", "changelog-producer": producer})
+    write(table, one(1, 1))
+    old = table.schema
+    new = DataField(old.highest_field_id + 1, "more", parse_type("STRING"))
+    fields = (*old.fields, new)
+    schema = replace(old, id=1, fields=fields, highest_field_id=new.id, replaces=str(old.id), base=old.id)
+    rows = pa.table({**{name: pa.array([2], pa.int32()) for name in COLUMNS}, "more": ["x"]})
+    table.evolving(schema).write(rows)
+    table = reload(table)
+    if producer == "full-compaction":
+        compact(table)
+    found = table.changes(0, recorded=True).to_pylist()
+    assert sorted((row["id"], row["_row_kind"], row["more"]) for row in found) == [(1, "+I", None), (2, "+I", "x")]
 
 
 @pytest.mark.parametrize("producer", ["input", "lookup"])

@@ -48,6 +48,25 @@ def test_a_column_becomes_not_null_when_no_row_has_a_null(tmp_path, keys):
     check_invariants(strict)
 
 
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_counts_of_nulls_are_enough(tmp_path, monkeypatch, keys):
+    table = make_table(tmp_path, {**COLUMNS, "w": "INT"}, keys)
+    write(table, [{"id": 1, "v": 1, "w": None}])
+    table = table.alter(DropColumn("w"), RenameColumn("v", "w"), AddColumn("v", INT))
+    write(table, [{"id": 2, "w": 2, "v": 2}])
+
+    def no_plan(*_):
+        raise AssertionError("files were sought")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tablestore_engine.operation.table_commands.not_null_check.plan_scan", no_plan)
+        table = table.alter(SetNullability("w", nullable=False))
+        with pytest.raises(AssertionError):
+            table.alter(STRICT)
+    with pytest.raises(SchemaError, match="'v' cannot become NOT NULL: it is null in 1 row"):
+        table.alter(STRICT)
+
+
 def test_an_earlier_write_conflicts_and_a_committed_one_is_checked(tmp_path):
     early = make_table(tmp_path, COLUMNS)
     write(early, [{"id": 1, "v": 1}])

@@ -48,6 +48,12 @@ def test_fields_of_structs():
     )
 
 
+def test_new_columns_may_be_null_at_any_depth():
+    given = kind("struct<x: int not null, l: array<struct<y: int not null>>>")
+    (new,) = merging_changes(SCHEMA, [("new", given, None)], Merging())
+    assert new.type == kind("struct<x: int, l: array<struct<y: int>>>")
+
+
 def test_columns_that_repeat():
     with pytest.raises(SchemaError, match="two columns named 'B'"):
         merging_changes(SCHEMA, [("B", kind("int"), None), ("B", kind("int"), None)], Merging())

@@ -71,7 +71,10 @@ def test_nested_types_both_ways():
             ("m", pa.map_(pa.string(), pa.list_(pa.int64()))),
         ]
     )
-    assert to_arrow_type(from_arrow_type(arrow)) == arrow
+    kind = from_arrow_type(arrow)
+    assert [field.type.nullable for field in kind.fields] == [False, True]
+    # Fields of a struct that is null are null, whatever they may be in others.
+    assert to_arrow_type(kind) == pa.struct([arrow[0].with_nullable(True), arrow[1]])
 
 
 SCHEMA = create_schema(
