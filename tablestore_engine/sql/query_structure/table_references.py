@@ -8,14 +8,18 @@ does not recurse into them. No token is rejected: unknown syntax may lose a pred
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
 from tablestore_engine.sql.query_structure.inline_table import begins_rows
 from tablestore_engine.sql.query_structure.query_body import SET_OPERATORS, QueryBody
 from tablestore_engine.sql.query_structure.query_structure import Cte, DottedName, Query, Select, Structure
-from tablestore_engine.sql.tokens.lexer import END, QUOTED, WORD, Token, behind, top_level
+from tablestore_engine.sql.tokens.lexer import END, QUOTED, SYMBOL, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]
+
+# After FROM in parentheses, they make it a column: `cast(from AS int)`, `(from IS NULL)`.
+_BEHIND_OPERAND: Final = frozenset(["AS", "IS", "IN", "LIKE", "BETWEEN", "AND", "OR"])
 
 
 def scan_query(tokens: list[Token], text: str) -> Structure:
@@ -101,12 +105,19 @@ class _Scan(RelationScan):
         if token.key in ("SELECT", "WITH"):
             return self.tokens[i + 1].key not in (".", ",", ")", "=")
         if token.key == "FROM":
-            return self.tokens[i - 2].key != "TRIM"
+            return self.tokens[i - 2].key != "TRIM" and not self._is_operand(i)
         if token.key == "VALUES":
             return begins_rows(self.tokens, i + 1)
         if token.key == "TABLE":
             return self.tokens[i + 1].is_name
         return False
+
+    def _is_operand(self, i: int) -> bool:
+        """Whether the keyword at ``i`` is a column: an operator follows, or AS and a type."""
+        token, after = self.tokens[i], self.tokens[i + 1]
+        if after.key == ".":
+            return after.start == token.end
+        return after.key in _BEHIND_OPERAND or (after.kind == SYMBOL and after.key != "(")
 
     # -- expressions ---------------------------------------------------------------------------------
 

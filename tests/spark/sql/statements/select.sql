@@ -47,6 +47,21 @@ SELECT from, to FROM mails
 -- ours: FROM as a qualified column
 SELECT m.from, m.to, m.select FROM mails m
 
+-- ours: a column FROM in CASE, after WHEN
+SELECT CASE WHEN from = 1 THEN b END FROM t
+
+-- ours: a column FROM alone after WHEN
+SELECT a AS b, CASE WHEN from THEN 1 WHEN b THEN from ELSE from END FROM t
+
+-- ours: a column FROM in functions
+SELECT cast(from AS int), try_cast(from AS string), max(from), abs(from + 1), coalesce(from, 2), sum(m.from) FROM t m
+
+-- ours: a column FROM in a condition in parentheses
+SELECT a FROM t WHERE (from = 1) OR (from IS NULL) OR (a AND from) OR a IN (from, 2)
+
+-- ours: a subquery that begins with FROM
+SELECT a FROM t WHERE b IN (FROM u SELECT c) AND EXISTS (FROM s.v |> WHERE d = 1)
+
 -- ours: implicit aliases that are keywords
 SELECT a table, b view, c limit, d partition FROM orders
 
