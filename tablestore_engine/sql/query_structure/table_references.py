@@ -8,7 +8,6 @@ does not recurse into them. No token is rejected: unknown syntax may lose a pred
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from tablestore_engine.sql.query_structure.from_item import RelationScan
 from tablestore_engine.sql.query_structure.inline_table import begins_rows
@@ -17,9 +16,6 @@ from tablestore_engine.sql.query_structure.query_structure import Cte, DottedNam
 from tablestore_engine.sql.tokens.lexer import END, QUOTED, SYMBOL, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]
-
-# After FROM in parentheses, they make it a column: `cast(from AS int)`, `(from IS NULL)`.
-_BEHIND_OPERAND: Final = frozenset(["AS", "IS", "IN", "LIKE", "BETWEEN", "AND", "OR"])
 
 
 def scan_query(tokens: list[Token], text: str) -> Structure:
@@ -113,11 +109,12 @@ class _Scan(RelationScan):
         return False
 
     def _is_operand(self, i: int) -> bool:
-        """Whether the keyword at ``i`` is a column: an operator follows, or AS and a type."""
+        """Whether the keyword at ``i`` is a column: a sign follows, or AS and a type. Spark takes other words, also
+        those that are operators, for a table."""
         token, after = self.tokens[i], self.tokens[i + 1]
         if after.key == ".":
             return after.start == token.end
-        return after.key in _BEHIND_OPERAND or (after.kind == SYMBOL and after.key != "(")
+        return after.key == "AS" or (after.kind == SYMBOL and after.key != "(")
 
     # -- expressions ---------------------------------------------------------------------------------
 

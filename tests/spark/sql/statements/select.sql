@@ -57,7 +57,10 @@ SELECT a AS b, CASE WHEN from THEN 1 WHEN b THEN from ELSE from END FROM t
 SELECT cast(from AS int), try_cast(from AS string), max(from), abs(from + 1), coalesce(from, 2), sum(m.from) FROM t m
 
 -- ours: a column FROM in a condition in parentheses
-SELECT a FROM t WHERE (from = 1) OR (from IS NULL) OR (a AND from) OR a IN (from, 2)
+SELECT a FROM t WHERE (from = 1) OR (a AND from) OR a IN (from, 2)
+
+-- ours: an operator after FROM in parentheses names a table
+SELECT a FROM t WHERE (from IS NULL) OR (from AND b)
 
 -- ours: a subquery that begins with FROM
 SELECT a FROM t WHERE b IN (FROM u SELECT c) AND EXISTS (FROM s.v |> WHERE d = 1)
