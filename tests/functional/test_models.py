@@ -19,10 +19,12 @@ select * from {{{{ ref('events') }}}}
 
     @pytest.mark.parametrize("more", ["incremental_strategy='upsert'", "incremental_strategy='merge', buckets=2", ""])
     def test_rows_are_replaced_by_key(self, project, more):
-        existed = project.adapter.catalog.table_exists(project.test_schema, "keyed")
+        catalog = project.adapter.catalog
+        existed = catalog.table_exists(project.test_schema, "keyed")
+        had = catalog.load_table(project.test_schema, "keyed").options.bucket if existed else None
         model(project, "keyed", self.UPSERT.format(more=more))
         first = run("--full-refresh")
-        said = "; set bucket = 2" if existed and "buckets" in more else ""
+        said = "; set bucket = 2" if existed and "buckets" in more else "; reset bucket" if had == 2 else ""
         assert first["keyed"] == (f"CREATE TABLE 3 rows{said}", 3)
         assert table_of(project, "keyed").schema.primary_keys == ("id",)
         second = run("-s", "keyed")

@@ -7,6 +7,7 @@ where a walk from here would take thousands. Names of common table expressions a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tablestore_engine.sql.query.bind import FILE_FORMATS
@@ -115,6 +116,8 @@ class SparkParser:
         compiler.cook(_WALK)
         constructor = compiler.getClazz().getDeclaredConstructor(gateway.new_array(jvm.Class, 0))
         self._walk = constructor.newInstance(gateway.new_array(jvm.Object, 0))
+        # A parser takes the settings of the session that is active.
+        self._activate = partial(jvm.SparkSession.setActiveSession, spark._jsparkSession)
         self._parser = spark._jsparkSession.sessionState().sqlParser()
 
     def read(self, text: str) -> SparkPlan | None:
@@ -122,6 +125,7 @@ class SparkParser:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import ParseException
 
+        self._activate()
         try:
             plan = self._parser.parsePlan(text)
         except (ParseException, Py4JJavaError):  # the latter of a script
