@@ -38,9 +38,7 @@ def needs_operand(tokens: Sequence[Token], i: int) -> bool:
     if key == "ALL":
         return further == "SELECT"
     if key == "CASE":  # without its END it is a name
-        return before.partner >= i
-    if key == "WHEN" and further == "CASE" and tokens[i - 2].partner >= i:
-        return True
+        return before.partner >= i and tokens[i].key != "WHEN"
     return key in _PREFIXES or (key in _WORDS and not needs_operand(tokens, i - 1))
 
 
