@@ -37,11 +37,11 @@ def may_be_out_of_range(given: T.DataType, wanted: T.DataType) -> bool:
     return more > 0 or (more == 0 and _scale(given) > _scale(wanted))
 
 
-def assigned_number_sql(value: str, wanted: T.DataType, column: str) -> str:
-    """SQL of a number as a column or field of the type `wanted` holds it; of an error where it does not. `column` is
-    what the error calls it."""
+def assigned_number_sql(value: str, wanted: T.DataType, column: str, what: str = "number") -> str:
+    """SQL of a number, or of another value, as a column or field of the type `wanted` holds it; of an error where it
+    does not. `column` and `what` are what the error calls both."""
     kind = wanted.simpleString()
-    complaint = f"Column '{column}' ({kind}) cannot hold the number "
+    complaint = f"Column '{column}' ({kind}) cannot hold the {what} "
     failed = f"raise_error(concat({literal(complaint)}, CAST({value} AS STRING), '.'))"
     return f"coalesce(try_cast({value} AS {kind}), CASE WHEN {value} IS NOT NULL THEN CAST({failed} AS {kind}) END)"
 

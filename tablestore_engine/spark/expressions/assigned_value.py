@@ -6,6 +6,7 @@ Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 
@@ -14,16 +15,23 @@ from pyspark.sql import types as T
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.expressions.assignable_types import ANSI, LEGACY, check_assignable, is_text_of_time
 from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
+
+_NULL, _TEXT, _NUMBER = re.compile("(?i:null)"), re.compile(r"'[^'\\]*'"), re.compile(r"-?\d+(\.\d+)?")
 
 
 class StoreAssignment:
     """How a statement assigns values."""
 
-    def __init__(self, resolver: Resolver | None, changes_numbers: Callable[[], bool]) -> None:
+    def __init__(
+        self, resolver: Resolver | None, policy: Callable[[], str], changes_numbers: Callable[[], bool]
+    ) -> None:
         """`resolver` says which fields of structs have the same name; None where they match by position, as in a cast.
-        `changes_numbers` says whether a cast makes another number of one that is out of range; it is asked once."""
+        `policy` says which types may be assigned (`assignable_types`). `changes_numbers` says whether a cast makes
+        another number of one that is out of range. Both are asked once."""
         self._resolver = resolver
+        self._policy = policy
         self._changes_numbers = changes_numbers
 
     @cached_property
@@ -31,15 +39,29 @@ class StoreAssignment:
         """Whether numbers that are out of range are errors that a cast does not raise."""
         return self._changes_numbers()
 
+    @cached_property
+    def policy(self) -> str:
+        """Which types may be assigned."""
+        return self._policy()
+
     def sql(self, value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
         """SQL of a value of the type `given`; a cast to `wanted` gives what is stored.
 
-        `column` is what an error calls it. Raises SchemaError for fields of other names, ColumnNotFound for names that
-        the session does not take in this spelling.
+        `column` is what an error calls it. Raises SchemaError for fields of other names and for a type that the column
+        does not take, ColumnNotFound for names that the session does not take in this spelling.
         """
         if self._resolver is not None:
             _check_spelled(given, wanted, column, self._resolver)
         return self._assigned(value, given, wanted, column, 0) or value
+
+    def is_plain(self, value: str, wanted: T.DataType) -> bool:
+        """Whether a value may be assigned whatever its type, which need not be looked at: a constant of the column's
+        kind, or any value where the session casts all and the column has no structs."""
+        if _NULL.fullmatch(value) or (_TEXT.fullmatch(value) and isinstance(wanted, T.StringType)):
+            return True
+        if _NUMBER.fullmatch(value) and isinstance(wanted, T.NumericType):
+            return not self.checks_numbers
+        return self.policy == LEGACY and not has_named_fields(wanted)
 
     def _assigned(self, value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:
         """The SQL, or None where a cast is enough."""
@@ -51,8 +73,11 @@ class StoreAssignment:
             return None if inner is None else f"transform({value}, {one} -> {inner})"
         if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
             return self._map(value, given, wanted, column, depth)
+        check_assignable(self.policy, given, wanted, column)
         if may_be_out_of_range(given, wanted) and self.checks_numbers:
             return assigned_number_sql(value, wanted, column)
+        if is_text_of_time(given, wanted) and self.policy == ANSI:
+            return assigned_number_sql(value, wanted, column, "text")
         return None
 
     def _map(self, value: str, given: T.MapType, wanted: T.MapType, column: str, depth: int) -> str | None:

@@ -36,10 +36,15 @@ def session_resolver(spark: SparkSession) -> Resolver:
     return Resolver(lambda: str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true")
 
 
+def assignment_policy(spark: SparkSession) -> str:
+    """Which values a statement may assign to a column: ANSI, STRICT or LEGACY."""
+    return str(spark.conf.get(_ASSIGNMENT)).upper()
+
+
 def casts_change_numbers(spark: SparkSession) -> bool:
     """Whether a cast in a session makes another number of one that the type does not have, where a statement that
     assigns it should fail."""
-    return str(spark.conf.get(_ANSI)).lower() != "true" and str(spark.conf.get(_ASSIGNMENT)).upper() != "LEGACY"
+    return str(spark.conf.get(_ANSI)).lower() != "true" and assignment_policy(spark) != "LEGACY"
 
 
 def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:

@@ -36,7 +36,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, write_changed_rows, write_held_rows
-from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, has_named_fields
+from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
@@ -45,7 +45,7 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
+from tablestore_engine.spark.session.session_settings import assignment_policy, casts_change_numbers, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
@@ -109,9 +109,7 @@ class RowLevelTarget:
         """
         values = {n: value for n, (_, value) in given_values.items()}
         kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
-        numbers = [n for n in values if isinstance(kinds[n], (T.NumericType, T.ArrayType, T.MapType))]
-        looked_at = [n for n in values if has_named_fields(kinds[n])]
-        looked_at += [n for n in numbers if n not in looked_at] if numbers and self._assignment.checks_numbers else []
+        looked_at = [n for n, value in values.items() if not self._assignment.is_plain(value, kinds[n])]
         if looked_at:
             items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in looked_at)
             given = self.frames.run(f"SELECT {items} FROM {from_sql()}").schema
@@ -128,7 +126,11 @@ class RowLevelTarget:
 
     @cached_property
     def _assignment(self) -> StoreAssignment:
-        return StoreAssignment(self.resolver, partial(casts_change_numbers, self.frames.spark))
+        return StoreAssignment(
+            self.resolver,
+            partial(assignment_policy, self.frames.spark),
+            partial(casts_change_numbers, self.frames.spark),
+        )
 
     @property
     def resolver(self) -> Resolver:
