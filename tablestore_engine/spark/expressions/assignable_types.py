@@ -22,24 +22,20 @@ _OWN_CHECK = ("TimeType", "VariantType")
 """Types that have no others in common, or none that tables hold: a cast to them says what is wrong."""
 
 
-def is_text_of_time(given: T.DataType, wanted: T.DataType) -> bool:
-    """Whether a value is a text for a date or time."""
-    return isinstance(given, T.StringType) and isinstance(wanted, _TIMES)
-
-
 def check_assignable(policy: str, given: T.DataType, wanted: T.DataType, column: str) -> None:
     """Raise SchemaError if a policy has no values of the type `given` in a column of the type `wanted`.
 
     `column` is what the error calls it. Structs are not looked into: their fields are values of their own.
     """
-    rule = _RULES.get(policy)
-    if rule is None or _fits(rule, given, wanted):
+    if _fits(_RULES[policy], given, wanted):
         return
+    shown = wanted.simpleString()
+    hint = f"Cast them, for example: CAST({column} AS {shown})."
+    if policy != LEGACY:
+        hint += f" Under spark.sql.storeAssignmentPolicy = {LEGACY} any value is cast."
     raise SchemaError(
-        f"Column '{column}' has the type {wanted.simpleString()}, and is given values of the type "
-        f"{given.simpleString()}.",
-        hint=f"Cast them, for example: CAST({column} AS {wanted.simpleString()}). Under "
-        f"spark.sql.storeAssignmentPolicy = {LEGACY} any value is cast.",
+        f"Column '{column}' has the type {shown}, and is given values of the type {given.simpleString()}.",
+        hint=None if isinstance(given, _CONSTRUCTED) or isinstance(wanted, _CONSTRUCTED) else hint,
     )
 
 
@@ -47,7 +43,7 @@ def _fits(rule: Callable[[T.DataType, T.DataType], bool], given: T.DataType, wan
     if given == wanted:
         return True
     if isinstance(given, T.NullType):
-        return rule is _ansi
+        return rule is not _strict
     if isinstance(given, T.ArrayType) and isinstance(wanted, T.ArrayType):
         return _fits(rule, given.elementType, wanted.elementType)
     if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
@@ -58,7 +54,7 @@ def _fits(rule: Callable[[T.DataType, T.DataType], bool], given: T.DataType, wan
             for mine, theirs in zip(given.fields, wanted.fields, strict=True)
         )
     if isinstance(given, _CONSTRUCTED) or isinstance(wanted, _CONSTRUCTED):
-        return False
+        return rule is _legacy and isinstance(wanted, T.StringType)
     if type(wanted).__name__ in _OWN_CHECK:
         return True
     return rule(given, wanted)
@@ -72,6 +68,10 @@ def _ansi(given: T.DataType, wanted: T.DataType) -> bool:
     if type(given).__name__ == "TimeType":
         return True
     return isinstance(given, (*_TIMES, T.StringType)) and isinstance(wanted, _TIMES)
+
+
+def _legacy(_given: T.DataType, _wanted: T.DataType) -> bool:
+    return True  # a cast that there is not is refused by Spark
 
 
 def _strict(given: T.DataType, wanted: T.DataType) -> bool:
@@ -96,4 +96,4 @@ def _is_wider(given: T.NumericType, wanted: T.NumericType) -> bool:
     return _WIDER.index(type(given)) < _WIDER.index(type(wanted))
 
 
-_RULES: dict[str, Callable[[T.DataType, T.DataType], bool]] = {ANSI: _ansi, STRICT: _strict}
+_RULES: dict[str, Callable[[T.DataType, T.DataType], bool]] = {ANSI: _ansi, STRICT: _strict, LEGACY: _legacy}
