@@ -63,7 +63,7 @@ def numbered_fields(sides: Sequence[NamedSide]) -> tuple[DataField, ...]:
 
 
 def numbered(side: int, name: str) -> str:
-    """What a column of a side is called among those of all."""
+    """The name of a column of a side among those of all."""
     return f"{side}.{name}"
 
 
