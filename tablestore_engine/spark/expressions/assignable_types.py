@@ -35,7 +35,7 @@ def check_assignable(policy: str, given: T.DataType, wanted: T.DataType, column:
         hint += f" Under spark.sql.storeAssignmentPolicy = {LEGACY} any value is cast."
     raise SchemaError(
         f"Column '{column}' has the type {shown}, and is given values of the type {given.simpleString()}.",
-        hint=None if isinstance(given, _CONSTRUCTED) or isinstance(wanted, _CONSTRUCTED) else hint,
+        hint=hint if _fits(_legacy, given, wanted) else None,
     )
 
 

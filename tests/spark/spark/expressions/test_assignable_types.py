@@ -35,9 +35,7 @@ def policy(store):
     store.spark.conf.unset("spark.sql.ansi.enabled")
 
 
-@pytest.mark.parametrize(
-    ("name", "ansi"), [("ANSI", "true"), ("ANSI", "false"), ("STRICT", "true"), ("LEGACY", "false")]
-)
+@pytest.mark.parametrize(("name", "ansi"), [("ANSI", "true"), ("STRICT", "false"), ("LEGACY", "false")])
 def test_types_that_go_together_are_those_of_a_table_of_spark(store, policy, tmp_path, name, ansi):
     policy(name, ansi)
     spark = store.spark
@@ -74,7 +72,7 @@ STATEMENTS = [
     "UPDATE t SET n = '5'",
     "UPDATE t SET s = array(1)",
     "UPDATE t SET l.a = '5'",
-    "UPDATE t SET n = s || '5' WHERE id = 1",
+    "UPDATE t SET n = n || '5' WHERE id = 1",
     "MERGE INTO t USING (SELECT 1 AS id, '5' AS n) q ON t.id = q.id WHEN MATCHED THEN UPDATE SET n = q.n",
     "MERGE INTO t USING (SELECT 2 AS k, '5' AS n) q ON t.id = k WHEN NOT MATCHED THEN INSERT (id, n) VALUES (k, q.n)",
 ]
