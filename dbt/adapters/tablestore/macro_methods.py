@@ -163,16 +163,25 @@ class MacroMethods(ChangeMethods):
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
-                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
+                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}{self._changed_before(name, existing)}") from None
             raise
         except DbtDatabaseError as error:
+            changed = self._changed_before(name, existing)
             if existing is not None and query is not None and "UNRESOLVED_COLUMN" in str(error.msg):
-                self._refuse_missing_columns(existing, query)
+                self._refuse_missing_columns(existing, query, changed)
+            error.msg = f"{error.msg}{changed}"
             raise
         finally:
             self.connections.get_thread_connection().handle.steps = None
 
-    def _refuse_missing_columns(self, existing: BaseRelation, query: str) -> None:
+    def _changed_before(self, name: str, existing: BaseRelation | None) -> str:
+        """The sentence of a failed write on the changes of its table, which were committed before the rows."""
+        note = self._schema_notes.pop(name, "")
+        if existing is None or not note:
+            return ""
+        return f" The table was changed before its rows were written, and stays so: {note}."
+
+    def _refuse_missing_columns(self, existing: BaseRelation, query: str, changed: str) -> None:
         """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any."""
         try:
             source = self.get_column_schema_from_query(query)
@@ -180,7 +189,7 @@ class MacroMethods(ChangeMethods):
             return  # the query itself is wrong
         change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing))
         if change.removed:
-            raise DbtRuntimeError(change.misfit(existing.render())) from None
+            raise DbtRuntimeError(f"{change.misfit(existing.render())}{changed}") from None
 
     def _drop_views(self, views: Sequence[str]) -> None:
         if views:

@@ -15,6 +15,7 @@ from dbt.adapters.sql import SQLAdapter
 from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.models.fields_of_structs import may_differ, with_fields_of
 from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.models.persist_docs import column_comments, with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
@@ -84,6 +85,14 @@ class SchemaMethods(SQLAdapter):
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note
+
+    @available.parse(lambda query, *a, **k: query)
+    def tablestore_with_fields_of(self, query: str, relation: BaseRelation, mode: str) -> str:
+        """A model's query with the fields of its table's structs, where the mode leaves these as they are."""
+        target = self.get_columns_in_relation(relation)
+        if not may_differ(mode, target):
+            return query
+        return with_fields_of(query, self.get_column_schema_from_query(query), target)
 
     @available.parse_none
     def tablestore_note_replaced(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
