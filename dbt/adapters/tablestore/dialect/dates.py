@@ -162,8 +162,10 @@ def _is_interval(node: exp.Expr) -> bool:
 
 
 def _seconds(interval: exp.Expr) -> exp.Expr:
-    """The seconds of an interval, with fractions. Spark has only its parts."""
-    inner, sizes = exp.paren(interval.unnest()), {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+    """The seconds of an interval, with fractions. Spark has only its parts, and of constants those that are written."""
+    sizes = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+    span = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+    inner = exp.Cast(this=interval.unnest(), to=exp.DataType(this=exp.Interval(unit=span)))
     parts = [
         exp.Mul(this=exp.Extract(this=exp.Var(this=part), expression=inner.copy()), expression=exp.Literal.number(size))
         for part, size in sizes.items()
