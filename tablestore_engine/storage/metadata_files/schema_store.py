@@ -101,9 +101,9 @@ class SchemaStore:
         while schema_id > ancestor:
             schema = self.load(schema_id)
             replaced = schema.replaced_id if schema.base is None else schema.base
-            if schema.replaces is not None and schema.base is None:
-                if replaced is None or not schema.goes_on_from(self.load(replaced)):
-                    return False
+            replaces = schema.replaces is not None and schema.base is None
+            if replaces and (replaced is None or not schema.goes_on_from(self.load(replaced))):
+                return False
             schema_id = schema_id - 1 if replaced is None else replaced
         return schema_id == ancestor
 

@@ -14,7 +14,7 @@ from support.tables import DELETE, PUT, compact, make_table, new_job, reload, sc
 
 from tablestore_engine.errors import ChangesNotFound
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all
-from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
+from tablestore_engine.operation.stream.pieces import rows_of
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import StreamPlanner
 from tablestore_engine.operation.transaction.transaction import begin, publish_change
@@ -64,14 +64,16 @@ class Game:
         dice = self.dice
         old = list(self.rows.elements())
         put = [(id_, id_ % 2, dice.randrange(3)) for id_ in dice.sample(range(12), 3)]
-        gone = dice.sample(old, min(len(old), 2)) if self.kind in KEYED or self.kind.startswith("keyless") else []
+        removed_rows = (
+            dice.sample(old, min(len(old), 2)) if self.kind in KEYED or self.kind.startswith("keyless") else []
+        )
         if self.keys:
             ids = {one[0] for one in put}
-            gone = [one for one in gone if one[0] not in ids]
+            removed_rows = [one for one in removed_rows if one[0] not in ids]
             self.rows -= Counter(one for one in old if one[0] in ids)
-        self.rows = self.rows - Counter(gone) + Counter(put)
-        records = [dict(zip(COLUMNS, one, strict=True)) for one in (*put, *gone)]
-        write(self.table, records, [PUT] * len(put) + [DELETE] * len(gone))
+        self.rows = self.rows - Counter(removed_rows) + Counter(put)
+        records = [dict(zip(COLUMNS, one, strict=True)) for one in (*put, *removed_rows)]
+        write(self.table, records, [PUT] * len(put) + [DELETE] * len(removed_rows))
 
     def overwrite(self):
         self.rows = Counter([(1, 1, self.dice.randrange(3)), (2, 0, 1)])
