@@ -92,8 +92,8 @@ class TableConstraints:
 
 @dataclass(frozen=True)
 class ConstraintChanges:
-    """Changes that drop constraints, before the columns of a table change, and constraints that its rows are checked for
-    afterwards."""
+    """Changes that drop constraints, made before the columns of a table change, and constraints for which its rows are
+    checked afterwards."""
 
     dropped: tuple[SetNullability | RemoveOption, ...] = ()
     strict: tuple[SetNullability, ...] = ()

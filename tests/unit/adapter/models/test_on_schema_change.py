@@ -112,7 +112,7 @@ def test_a_renamed_field_changes_the_type_of_its_column():
 def test_a_name_that_two_columns_claim_is_refused():
     claims = [{"name": name, "config": {"renamed_from": "A"}} for name in ("c", "d")]
     both = {"columns": {one["name"]: one for one in claims}}
-    with pytest.raises(DbtRuntimeError, match="The columns c and d .* that they were A before"):
+    with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were A before"):
         renames(both, TABLE)
     assert renames(both, columns(b="int")) == ()
     assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)

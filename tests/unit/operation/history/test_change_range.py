@@ -64,16 +64,14 @@ class Game:
         dice = self.dice
         old = list(self.rows.elements())
         put = [(id_, id_ % 2, dice.randrange(3)) for id_ in dice.sample(range(12), 3)]
-        removed_rows = (
-            dice.sample(old, min(len(old), 2)) if self.kind in KEYED or self.kind.startswith("keyless") else []
-        )
+        taken = dice.sample(old, min(len(old), 2)) if self.kind in KEYED or self.kind.startswith("keyless") else []
         if self.keys:
             ids = {one[0] for one in put}
-            removed_rows = [one for one in removed_rows if one[0] not in ids]
+            taken = [one for one in taken if one[0] not in ids]
             self.rows -= Counter(one for one in old if one[0] in ids)
-        self.rows = self.rows - Counter(removed_rows) + Counter(put)
-        records = [dict(zip(COLUMNS, one, strict=True)) for one in (*put, *removed_rows)]
-        write(self.table, records, [PUT] * len(put) + [DELETE] * len(removed_rows))
+        self.rows = self.rows - Counter(taken) + Counter(put)
+        records = [dict(zip(COLUMNS, one, strict=True)) for one in (*put, *taken)]
+        write(self.table, records, [PUT] * len(put) + [DELETE] * len(taken))
 
     def overwrite(self):
         self.rows = Counter([(1, 1, self.dice.randrange(3)), (2, 0, 1)])
