@@ -154,7 +154,7 @@ def test_numbers_as_keys(old_java, java, java_reads, catalog, name):
 
 MANIFESTS = {
     "append": ({}, False),
-    "marked": ({"deletion-vectors.enabled": "true", "bucket": "1", "write-only": "true"}, True),
+    "marked": ({"deletion-vectors.enabled": "true", "bucket": "1"}, True),
     "keyed": ({"bucket": "2", "changelog-producer": "input"}, True),
     "dynamic": ({"bucket": "-1", "dynamic-bucket.target-row-num": "30"}, True),
 }

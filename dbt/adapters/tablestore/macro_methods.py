@@ -152,7 +152,7 @@ class MacroMethods(ChangeMethods):
             row_kinds=takes_row_kinds(config),
             identity=self._identity_of_group(model, sql, options),
             consumed=self._consumed_by(name),
-            describe=lambda schema: [*with_docs(schema, model, ()), *layout.constraints.of_new_table(schema)],
+            describe=lambda schema: [*with_docs(schema, model, ()), *layout.constraints.of_new_table(schema, options)],
         )
         try:
             with self.connections.exception_handler("dead letters"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.tablestore.config.contracts import constraints_of, is_enforced
-from dbt.adapters.tablestore.config.option_changes import remembered_by
+from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered, remembered_by
 from tablestore_engine.schema.table.check_constraints import (
     PREFIX,
     CheckConstraint,
@@ -20,7 +20,13 @@ from tablestore_engine.schema.table.check_constraints import (
     find_check,
     unnamed_check,
 )
-from tablestore_engine.schema.table.schema_changes import AddCheckConstraint, RemoveOption, SchemaChange, SetNullability
+from tablestore_engine.schema.table.schema_changes import (
+    AddCheckConstraint,
+    RemoveOption,
+    SchemaChange,
+    SetNullability,
+    SetOption,
+)
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
@@ -61,10 +67,13 @@ class TableConstraints:
         columns = ",".join(sorted(one.lower() for one in self.not_null))
         return {**check_options(self.checks), **({_NOT_NULL: columns} if columns else {})}
 
-    def of_new_table(self, schema: TableSchema) -> list[SchemaChange]:
-        """The changes that give a new table its constraints."""
+    def of_new_table(self, schema: TableSchema, options: Mapping[str, str]) -> list[SchemaChange]:
+        """The changes that give a new table, whose model sets these options, its constraints, which it remembers."""
+        if not self.remembered:
+            return []
         checks = [AddCheckConstraint(one.name, one.sql, 0, schema.id) for one in self.checks]
-        return [*self._strict(schema), *checks]
+        memory = SetOption(DBT_OPTIONS, remembered({**options, **self.remembered}))
+        return [*self._strict(schema), *checks, memory]
 
     def _strict(self, schema: TableSchema) -> Iterator[SetNullability]:
         for name in self.not_null:

@@ -97,7 +97,7 @@ class TableLayout:
         if self.partition_by:
             parts.append(f"partitioned by ({_columns(self.partition_by)})")
         options = {**self.options, "bucket": "-1"} if self.keys_move else dict(self.options)
-        if own := remembered({**self.options, **self.constraints.remembered}):
+        if own := remembered(self.options):
             options.setdefault(DBT_OPTIONS, own)
         if self.query is not None:
             options[STORED_QUERY] = self.query

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from support.tables import make_table, reload, write
 
-from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, option_changes, remembered
+from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_constraints import NO_CONSTRAINTS, TableConstraints, constraint_clauses
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.check_constraints import check_constraints
-from tablestore_engine.schema.table.schema_changes import AddCheckConstraint, SetNullability, SetOption
+from tablestore_engine.schema.table.schema_changes import AddCheckConstraint, SetNullability
 
 POSITIVE = {"type": "check", "name": "positive", "expression": "v > 0"}
 
@@ -39,7 +39,7 @@ def table(tmp_path):
     """A table that was built from a model: `a` is NOT NULL, and `v` positive."""
     found = TableConstraints.of(model({"a": [{"type": "not_null"}], "v": [POSITIVE]}))
     made = make_table(tmp_path, {"id": "INT", "a": "INT", "v": "INT"}, ["id"])
-    made = made.alter(*found.of_new_table(made.schema), SetOption(DBT_OPTIONS, remembered(found.remembered)))
+    made = made.alter(*found.of_new_table(made.schema, {}))
     assert not_null(made.schema) == ["id", "a"]
     write(made, [{"id": 1, "a": 1, "v": 1}])
     return reload(made)
