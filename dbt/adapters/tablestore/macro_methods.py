@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -146,13 +145,14 @@ class MacroMethods(ChangeMethods):
         row counts. So is a query that lacks columns of its table.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
-        options = TableLayout.of(model).options
+        layout = TableLayout.of(model)
+        options = layout.options
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in options,
             row_kinds=takes_row_kinds(config),
             identity=self._identity_of_group(model, sql, options),
             consumed=self._consumed_by(name),
-            describe=partial(with_docs, model=model, changes=()),
+            describe=lambda schema: [*with_docs(schema, model, ()), *layout.constraints.of_new_table(schema, options)],
         )
         try:
             with self.connections.exception_handler("dead letters"):
