@@ -14,7 +14,8 @@ from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, rows_of
 from support.roaring import bitmap_of, numbers_of
 
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import ArrayType, AtomicType

@@ -83,7 +83,10 @@ def _column_settings(fields: Sequence[DataField], options: CoreOptions) -> Setti
         "list-agg-delimiter": options.column_list_agg_delimiters,
         "distinct": options.column_distinct,
         "nested-key": options.column_nested_keys,
+        "nested-key-null-strategy": options.column_nested_key_null_strategies,
+        "nested-sequence-field": options.column_nested_sequence_fields,
         "count-limit": options.column_count_limits,
+        "ts-field": options.column_ts_fields,
         "ignore-retract": options.column_ignore_retract,
     }
     found: dict[str, dict[str, Any]] = {}
