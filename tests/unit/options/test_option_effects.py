@@ -29,7 +29,7 @@ from support.tables import (
     write,
 )
 
-from tablestore_engine.errors import RowKindError
+from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.pick_tasks import pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule

@@ -14,8 +14,8 @@ from support import naive_folds as naive
 
 from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
-from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
@@ -91,9 +91,11 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
             for group in groups
         ]
         if fold.cleans and fold.nested_key:
-            found = pa.array([v and sorted(v, key=_by_fields) for v in found.to_pylist()], kind)
+            values_of = [v and sorted(v, key=_by_fields) for v in found.to_pylist()]
             expected = [v and sorted(v, key=_by_fields) for v in expected]
-        shown = [dict(v) if function == "merge_map" and v is not None else v for v in found.to_pylist()]
+        else:
+            values_of = found.to_pylist()
+        shown = [dict(v) if function == "merge_map" and v is not None else v for v in values_of]
         if function == "count":
             shown, expected = [v or 0 for v in shown], [v or 0 for v in expected]
         assert found.type == kind

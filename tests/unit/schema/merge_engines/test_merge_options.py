@@ -17,7 +17,8 @@ TIMED = MapType(AtomicType("STRING", False), RowType((DataField(7, "q", INT), Da
 MORE = {"nested_partial_update": {"fields.v.nested-key": "k"}}
 TYPES = {
     "listagg": STRING, "collect": ArrayType(INT), "merge_map": MapType(AtomicType("STRING", False), INT),
-    "merge_map_with_keytime": TIMED, "nested_update": ROWS, "nested_partial_update": ROWS, "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
+    "merge_map_with_keytime": TIMED, "nested_update": ROWS, "nested_partial_update": ROWS,
+    "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
     "hll_sketch": AtomicType("BYTES"), "theta_sketch": AtomicType("BYTES"),
     "rbm32": AtomicType("BYTES"), "rbm64": AtomicType("BYTES"),
 }  # fmt: skip
@@ -108,7 +109,7 @@ def test_what_functions_of_nested_rows_and_maps_need():
     for setting, value in (("nested-key-null-strategy", "ignore"), ("nested-sequence-field", "k")):
         with pytest.raises(OptionError, match=f"'fields.v.{setting}' of column 'v' needs a nested key"):
             folds({**options, f"fields.v.{setting}": value}, ROWS)
-    with pytest.raises(OptionError, match="nested-sequence-field' names 'z', which is no single value .* order"):
+    with pytest.raises(OptionError, match=r"nested-sequence-field' names 'z', which is no single value .* order"):
         folds({**options, "fields.v.nested-key": "k", "fields.v.nested-sequence-field": "z"}, ROWS)
     found = folds({**options, "fields.v.nested-key": "k", "fields.v.nested-sequence-field": "k"}, ROWS)["v"]
     assert (found.nested_sequence, found.cleans) == (("k",), True)
