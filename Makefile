@@ -232,6 +232,13 @@ bench-kafka: $(VENV)/.dev  ## Measure the log of tables against a Kafka client a
 	@sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made'
 	KAFKA_JARS='$(abspath $(KAFKA))' PYTHONPATH=.:tests $(PY) -m benchmarks.kafka_log
 
+PEERS := --scale 1
+
+.PHONY: bench-peers
+bench-peers: $(VENV)/.bench  ## Measure Delta, Iceberg, Paimon and Hudi beside this engine (needs Maven, an hour)
+	@sh scripts/check_java.sh
+	$(PY) -m benchmarks.peers --folder '$(VENV)-peers' --write $(PEERS)
+
 # ------------------------------------------------------------------------------------------------------ style
 
 .PHONY: lint

@@ -78,6 +78,8 @@ may have one of these names, or one that begins with `__tablestore_`.
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
+- `0.0` and `-0.0` are equal in every condition, key and join, and both are read as they were written, except in keys,
+  where they are `0.0`. Spark alone misses one of them in plain Parquet files with dictionaries, and in ORC files.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns, or
   a struct fields, that differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID`
   is none of them. Queries, writes and ALTER TABLE then name all columns exactly. CREATE TABLE names those of its keys,

@@ -34,6 +34,7 @@ from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, items_of, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
+from tablestore_engine.spark.scan.signed_zeros import reader_options, without_pushed_floats
 from tablestore_engine.spark.scan.stored_integers import (
     MOST_FOOTERS,
     is_double_of_decimal,
@@ -317,7 +318,8 @@ class FileScans:
     def _native(self, file_format: str, paths: list[str], fields: tuple[DataField, ...]) -> DataFrame:
         """The files' columns as they were written, read by Spark itself."""
         reader = self.spark.read.schema(to_spark_schema(fields)).format(file_format)
-        return reader.load([escaped_path(path) for path in paths])
+        frame = reader.options(**reader_options(file_format, fields)).load([escaped_path(path) for path in paths])
+        return without_pushed_floats(frame, file_format, fields)
 
     def _arrow(self, files: list[BucketFile], fields: tuple[DataField, ...]) -> DataFrame:
         """The same, read by Spark's Python workers: without deleted rows."""

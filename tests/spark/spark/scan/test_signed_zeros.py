@@ -1,0 +1,86 @@
+"""0.0 and -0.0 are equal to every filter, whatever skips rows of a file. Spark answers rightly on rows in memory."""
+
+from __future__ import annotations
+
+import pytest
+from support.spark_rows import rows
+
+pytestmark = pytest.mark.spark
+
+FILES = ("-0.0", "0.0", "1.0, -0.0", "-1.0, 0.0, 1.0", "NaN, -0.0", "NaN, 0.0, -1.0, null", "-0.0, 0.0", "2.0, 3.0")
+CONDITIONS = ("= 0.0", "= {kind}('-0.0')", "<=> -0.0", ">= 0D", "<= {kind}('-0.0')", "> {kind}('-0.0')", "<> 0",
+              "IN ({kind}('-0.0'), 7)", "BETWEEN 0.0 AND 0.5")  # fmt: skip
+NESTED = ("= 0D", "= {kind}('-0.0')")
+
+
+def filled(store, file_format, kind, key):
+    """A table of one file for each list of `FILES`, and a view of the same rows in memory."""
+    primary = ", PRIMARY KEY (id) NOT ENFORCED" if key else ""
+    options = f"'file.format' = '{file_format}', 'write-only' = 'true'" + (", 'bucket' = '1'" if key else "")
+    store.sql(f"CREATE TABLE t (id INT, c {kind}, s STRUCT<x: {kind}>{primary}) WITH ({options})")
+    given = []
+    for file in FILES:
+        texts = [one.strip() for one in file.split(",")]
+        found = [(len(given) + i, None if one == "null" else float(one)) for i, one in enumerate(texts)]
+        values = ", ".join(f"({i}, {kind}('{'NULL' if c is None else c}'))" for i, c in found)
+        source = values.replace(f"{kind}('NULL')", f"CAST(NULL AS {kind})")
+        store.sql(f"INSERT INTO t SELECT id, c, named_struct('x', c) FROM VALUES {source} AS v(id, c)")
+        given += found
+    frame = store.spark.createDataFrame(given, f"id INT, c {kind}")
+    frame.selectExpr("id", "c", "named_struct('x', c) AS s").createOrReplaceTempView("in_memory")
+
+
+def ids(store, table, conditions):
+    """The ids for which each condition is true: one query, with one pushed filter for each branch."""
+    parts = [f"SELECT {i} AS n, id FROM {table} WHERE {one}" for i, one in enumerate(conditions)]
+    return rows(store, " UNION ALL ".join(parts))
+
+
+@pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_zeros_are_equal_in_filters(store, file_format, kind, key):
+    filled(store, file_format, kind, key)
+    conditions = [f"c {one.format(kind=kind)}" for one in CONDITIONS]
+    conditions += [f"s.x {one.format(kind=kind)}" for one in NESTED]
+    wanted = ids(store, "in_memory", conditions)
+    assert ids(store, "t", conditions) == wanted
+    store.sql("CALL sys.compact(table => 't')")
+    assert ids(store, "t", conditions) == wanted
+    # The zeros that are read are those that were written.
+    shown = "SELECT id, CAST(c AS STRING) AS c, CAST(s.x AS STRING) AS x FROM {}"
+    assert rows(store, shown.format("t")) == rows(store, shown.format("in_memory"))
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+@pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
+def test_zeros_are_equal_in_changes_of_rows(store, file_format, key):
+    filled(store, file_format, "DOUBLE", key)
+    zeros = [one.id for one in store.sql("SELECT id FROM in_memory WHERE c = 0").collect()]
+    assert len(zeros) == 8
+    store.sql("UPDATE t SET s = NULL WHERE c = double('-0.0')")
+    assert sorted(one.id for one in store.sql("SELECT id FROM t WHERE s IS NULL").collect()) == zeros
+    store.sql(
+        "MERGE INTO t USING (SELECT double('-0.0') AS c) s ON t.c = s.c "
+        "WHEN MATCHED THEN UPDATE SET s = named_struct('x', 7D) "
+        "WHEN NOT MATCHED THEN INSERT (id, c) VALUES (99, s.c)"
+    )
+    assert sorted(one.id for one in store.sql("SELECT id FROM t WHERE s.x = 7").collect()) == zeros
+    store.sql("DELETE FROM t WHERE c IN (0D)")
+    left = [one.id for one in store.sql("SELECT id FROM in_memory WHERE c <> 0 OR c IS NULL").collect()]
+    assert sorted(one.id for one in store.sql("SELECT id FROM t").collect()) == sorted(left)
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+@pytest.mark.parametrize("zero", ["0D", "double('-0.0')", "0.0", "0"])
+def test_a_key_of_zero_is_found(store, kind, zero):
+    store.sql(f"CREATE TABLE z (c {kind}, v INT, PRIMARY KEY (c) NOT ENFORCED) WITH ('bucket' = '4')")
+    store.sql("INSERT INTO z VALUES (double('-0.0'), 1)")
+    store.sql("INSERT INTO z VALUES (0D, 2), (1D, 3)")
+    assert [tuple(one) for one in store.sql(f"SELECT v FROM z WHERE c = {zero}").collect()] == [(2,)]
+    store.sql(f"UPDATE z SET v = 5 WHERE c = {zero}")
+    store.sql(f"MERGE INTO z USING (SELECT {zero} AS c) s ON z.c = s.c WHEN MATCHED THEN UPDATE SET v = v + 1 "
+              "WHEN NOT MATCHED THEN INSERT (c, v) VALUES (7D, 7)")  # fmt: skip
+    assert sorted(one.v for one in store.sql("SELECT v FROM z").collect()) == [3, 6]
+    store.sql(f"DELETE FROM z WHERE c = {zero}")
+    assert [one.v for one in store.sql("SELECT v FROM z").collect()] == [3]
