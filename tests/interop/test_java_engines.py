@@ -92,7 +92,7 @@ WITHOUT_ORDER = ("merge_map", "merge_map_with_keytime", "nested_update", "nested
 TAKE_BACK = ("primary-key", "sum", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
 ENGINES = (
     "aggregation", "aggregation by field", "partial-update by field", "groups", "groups by field",
-    "groups with deletes", "aggregation with deletes",
+    "groups with deletes", "aggregation with deletes", "aggregation by field with deletes",
 )  # fmt: skip
 
 

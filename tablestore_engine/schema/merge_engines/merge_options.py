@@ -185,10 +185,17 @@ def _of_named_functions(
                     f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
                     hint=f"Leave '{key_of(field.name, 'function')}' out.",
                 )
-            folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
+            folds.append(_sequence_fold(field, given))
             continue
         folds.append(fold_of(field, given.get("function", default), given))
     return tuple(folds)
+
+
+def _sequence_fold(field: DataField, given: Mapping[str, Any]) -> Fold:
+    """The fold of a column that orders records: a retraction that is the last one leaves null there."""
+    ignores = given.get("ignore-retract", MergeOptions.column_ignore_retract.default)
+    rule = RetractRule.IN_ORDER if field.type.nullable else RetractRule.KEEP
+    return Fold(field.name, "last_value", ignore_retract=ignores, retract_rule=rule)
 
 
 # -- partial update ------------------------------------------------------------------------------------
