@@ -1,5 +1,5 @@
-"""Retractions that are the newest or the oldest records of their key: Java Paimon and this engine show the same rows of
-the same files, whoever compacted them, and whether anyone did."""
+"""Retractions that are the newest records of their key: Java Paimon and this engine show the same rows of the same
+files, compacted by one of them or not at all."""
 
 from __future__ import annotations
 

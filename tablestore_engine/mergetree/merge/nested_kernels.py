@@ -155,8 +155,8 @@ def nested_partial_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Ar
         merged.append(field.take(pa.array(found, mask=found < 0)))
     nulls = pa.array(~valid_mask(rows)[last])
     updated = pa.StructArray.from_arrays(merged, fields=list(rows.type), mask=nulls)
-    by_place = np.argsort(last)
-    return gathered(updated.take(pa.array(by_place)), ids[last[by_place]], no_list(values, groups), values.type)
+    by_position = np.argsort(last)
+    return gathered(updated.take(pa.array(by_position)), ids[last[by_position]], no_list(values, groups), values.type)
 
 
 def _clean_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:

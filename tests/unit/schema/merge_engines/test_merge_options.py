@@ -99,7 +99,7 @@ def test_rows_of_single_values_are_collected_once_and_others_are_not():
             fold_of(DataField(1, "v", ArrayType(element)), "collect", given)
 
 
-def test_what_functions_of_nested_rows_and_maps_need():
+def test_functions_of_nested_rows_and_maps_say_what_they_need():
     options = {"merge-engine": "aggregation", "fields.v.aggregate-function": "nested_partial_update"}
     with pytest.raises(OptionError, match="Function 'nested_partial_update' of column 'v' needs a nested key"):
         folds(options, ROWS)
