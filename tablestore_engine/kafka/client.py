@@ -127,4 +127,4 @@ def _log_error(log: LogSettings, what: str, error: BaseException) -> LogError:
     return found
 
 
-_HINT = "Check that the brokers of 'log.kafka.bootstrap.servers' run and can be reached."
+_HINT = "Check that these brokers run and can be reached: 'log.kafka.bootstrap.servers', or --servers, names them."

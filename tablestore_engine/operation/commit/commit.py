@@ -256,7 +256,10 @@ class Committer:
         committed = latest.schema_id if latest else known
         older, newer = sorted((known, committed))
         if not self.state.schemas.descends(newer, older):
-            raise ConflictError("The table was replaced by another one meanwhile.", hint="Run the statement again.")
+            what = "The table was replaced by another one meanwhile."
+            if self.state.schemas.are_of_one_table(newer, older):
+                what = "The table got another layout, or constraints, meanwhile."
+            raise ConflictError(what, hint="Run the statement again.")
         # A compaction records for each of its files which columns it knew.
         reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")
         if reads and committed > known:

@@ -119,12 +119,15 @@ def _what_is_there(state: TableState) -> str:
 
 
 def _check_lineage(state: TableState, found: ChangeRange) -> None:
-    """Refuse a range in which the table was replaced by another one: their rows have nothing to do with each other."""
+    """Refuse a range in which the table was replaced by another one, or got a primary key: their rows have nothing to
+    do with each other."""
     if found.before is None or found.after is None:
         return
-    if not state.schemas.descends(*sorted((found.after.schema_id, found.before.schema_id), reverse=True)):
+    if not state.schemas.are_of_one_table(found.before.schema_id, found.after.schema_id):
+        keys = [state.schemas.load(one.schema_id).primary_keys for one in (found.before, found.after)]
+        what = "was replaced by another one" if keys[0] or not keys[1] else "got a primary key, or was replaced,"
         raise ChangesNotFound(
-            f"Table {state.name} was replaced by another one between its snapshots {found.before.id} and"
+            f"Table {state.name} {what} between its snapshots {found.before.id} and"
             f" {found.after.id}, so there are no changes that lead from one to the other.",
             hint="Read all rows, which are the changes from 0.",
         )

@@ -274,7 +274,7 @@ def _changes(state: TableState, before: Snapshot | None, after: Snapshot) -> Ite
     now = state.with_schema(state.schemas.load(after.schema_id))
     if before is not None and now.options.log_kafka_topic != state.options.log_kafka_topic:
         return  # of a table with another log, that was written to while it was replaced
-    if before is not None and not state.schemas.descends(after.schema_id, before.schema_id):
+    if before is not None and not state.schemas.are_of_one_table(before.schema_id, after.schema_id):
         past = state.with_schema(state.schemas.load(before.schema_id))
         settings = settings_of(past.schema)
         deleted = settings is not None and settings.topic == state.options.log_kafka_topic

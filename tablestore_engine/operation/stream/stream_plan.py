@@ -268,10 +268,9 @@ class StreamPlanner:
         return latest.id
 
     def _same_table(self, position: StreamPosition, reached: Snapshot, latest: Snapshot) -> bool:
-        if reached.mark != position.mark:
-            return False
-        older, newer = sorted((reached.schema_id, latest.schema_id))
-        return older == newer or self.state.schemas.descends(newer, older)
+        return reached.mark == position.mark and self.state.schemas.are_of_one_table(
+            reached.schema_id, latest.schema_id
+        )
 
     def _check_columns(self, latest: Snapshot) -> None:
         """Refuse to go on with columns that the table no longer has."""

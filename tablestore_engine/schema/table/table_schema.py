@@ -41,8 +41,9 @@ FILL = DataField(-1, "", AtomicType("INT"))
 class TableSchema:
     """One version of a table's schema. ``id`` numbers the versions from 0.
 
-    ``replaces`` is set by CREATE OR REPLACE: the schema takes effect once a snapshot has been written with it, so
-    that a build that fails leaves the old table.
+    ``replaces`` is set by CREATE OR REPLACE, to the id of the version before: the schema takes effect once a snapshot
+    has been written with it, so that a build that fails leaves the old table. It is also set where rows must be checked
+    or laid out anew before the schema counts; then the columns keep their ids (`goes_on_from`).
     ``base`` is set by ALTER TABLE if there are versions between it and the one it was made from: replacements that
     had not been committed. If one of them is committed after all, it wins, and this version is void. ``base`` is also
     set on versions that were made from such a version. With both, a write changed the columns of its base
@@ -64,6 +65,20 @@ class TableSchema:
     base: int | None = None
     former_partitions: tuple[tuple[DataField, ...], ...] = ()
     partition_fill: int = 0
+
+    @property
+    def replaced_id(self) -> int | None:
+        """The id of the version that this one replaces; None for one that replaces none, or one that is not known."""
+        return int(self.replaces) if self.replaces is not None and self.replaces.isdigit() else None
+
+    def goes_on_from(self, replaced: TableSchema) -> bool:
+        """Whether the rows are still those of the version that this one replaces, so that changes lead from one to the
+        other: a layout or constraints are new, and columns kept their ids. Another table has ids of its own, and a key
+        makes other rows of those that are there."""
+        if self.primary_keys != replaced.primary_keys:
+            return False
+        ids = {one.id for one in replaced.fields}
+        return any(one.id in ids for one in self.fields)
 
     @cached_property
     def names(self) -> Names:

@@ -234,8 +234,9 @@ def _constraint_flags(cursor: Cursor) -> None:
 
 
 def _unkept(cursor: Cursor) -> SqlError:
+    name = "FOREIGN KEY" if cursor.key in ("FOREIGN", "REFERENCES") else cursor.key
     return cursor.error(
-        f"A {cursor.key} constraint cannot be enforced by a managed table",
+        f"A {name} constraint cannot be enforced by a managed table",
         kind=SqlError,
         hint="Leave it out, and test the rows. PRIMARY KEY, NOT NULL and CHECK are enforced.",
     )

@@ -90,6 +90,23 @@ class SchemaStore:
             schema_id = schema_id - 1 if schema.base is None else schema.base
         return schema_id == ancestor
 
+    def are_of_one_table(self, one: int, other: int) -> bool:
+        """Whether changes lead from the rows of one schema to those of the other: between them, the table was not
+        replaced by another one, and got no primary key.
+
+        Unlike `descends`, it passes over constraints and layouts that rows were checked for, or written anew in: a
+        writer that began before these must not go on, but its rows are still those of the table.
+        """
+        ancestor, schema_id = sorted((one, other))
+        while schema_id > ancestor:
+            schema = self.load(schema_id)
+            replaced = schema.replaced_id if schema.base is None else schema.base
+            replaces = schema.replaces is not None and schema.base is None
+            if replaces and (replaced is None or not schema.goes_on_from(self.load(replaced))):
+                return False
+            schema_id = schema_id - 1 if replaced is None else replaced
+        return schema_id == ancestor
+
     def try_create(self, schema: TableSchema, for_others: Mapping[str, str] | None = None) -> bool:
         """Write a new schema: one atomic create. False when its id is taken, and nothing has happened.
 

@@ -88,7 +88,7 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
         rebuilt = latest is None or latest.id < position.snapshot
         return "it was built anew" if rebuilt else f"its snapshot {position.snapshot} has expired"
     latest = source.latest_snapshot()
-    same_rows = latest is None or source.schemas.descends(latest.schema_id, snapshot.schema_id)
+    same_rows = latest is None or source.schemas.are_of_one_table(snapshot.schema_id, latest.schema_id)
     return "" if Position.of(snapshot) == position and same_rows else "it was built anew"
 
 

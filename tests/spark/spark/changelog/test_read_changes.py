@@ -163,6 +163,33 @@ def test_impossible_ranges_are_refused(keyed):
     assert changes(store, "'k', 0") == [("+I", 1)]
 
 
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_changes_lead_over_constraints_and_layouts(store, key):
+    more = "" if key else ", 'bucket-key' = 'id'"
+    store.execute(f"CREATE TABLE t (id INT, v INT, p INT{key}) WITH ('bucket' = '2'{more})")
+    store.execute("INSERT INTO t SELECT id, 1, id % 2 FROM range(6)")
+    steps = [
+        "ALTER TABLE t ALTER COLUMN v SET NOT NULL",
+        "ALTER TABLE t ADD CONSTRAINT positive CHECK (v > 0)",
+        "ALTER TABLE t CLUSTERED INTO 3 BUCKETS",
+        *([] if key else ["ALTER TABLE t ADD PARTITION FIELD p", "ALTER TABLE t DROP PARTITION FIELD p"]),
+    ]
+    expected = []
+    for number, step in enumerate(steps, 10):
+        before = store.table("t").latest_snapshot().id
+        store.execute(step)
+        store.execute(f"INSERT INTO t VALUES ({number}, {number}, 0)")
+        if number == 11:
+            store.execute("DELETE FROM t WHERE id = 3")
+            expected += [("-D", 3, 1)]
+        expected += [("+I", number, number)]
+        assert changes(store, f"'t', {before}", "_row_kind, id, v")[0] == ("+I", number, number)
+    store.execute("CALL sys.compact('t')")
+    assert changes(store, "'t', 1", "_row_kind, id, v") == sorted(expected, key=repr)
+    read = store.sql("SELECT id, v FROM t /*+ OPTIONS('incremental-between' = '1,2') */")
+    assert read.collect() == []
+
+
 @pytest.mark.parametrize("bucket", ["2", "-1"])
 @pytest.mark.parametrize("more", ["", ", 'deletion-vectors.enabled' = 'true'"])
 def test_rows_that_an_overwrite_put_into_other_buckets(store, monkeypatch, bucket, more):

@@ -12,6 +12,7 @@ from tablestore_engine.operation.commit.consumed_positions import Consumed, Posi
 from tablestore_engine.operation.kafka_source.source import KafkaSource, consumed
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
+from tablestore_engine.schema.table.schema_changes import SetNullability
 
 ORDERS = source_name("default", "orders")
 TOPIC = consumed(KafkaSource("orders.v1", "b:9092", cluster="X1"), None, (3, 4))
@@ -43,6 +44,14 @@ def test_topics_and_dropped_schemas_are_not_lost(tmp_path, model):
     assert why_lost(catalog, TOPIC.source, TOPIC.after) == ""
     assert why_lost(catalog, source_name("gone", "t"), Position(1)) == ""
     assert why_lost(catalog, ORDERS, Position(9)) == "it was built anew"
+
+
+def test_a_source_with_a_new_constraint_is_not_lost(tmp_path, model):
+    catalog = Catalog(tmp_path)
+    catalog.load_table("default", "orders").alter(SetNullability("v", nullable=False))
+    (lag,) = lags_of(catalog, model)
+    assert (lag.consumed, lag.latest) == (1, 3)
+    assert lag.millis is not None
 
 
 def test_the_name_of_a_table_is_never_that_of_a_topic():

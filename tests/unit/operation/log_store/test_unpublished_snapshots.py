@@ -14,7 +14,7 @@ from tablestore_engine.operation.changelog.log_position import note_position, no
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
-from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.schema.table.schema_changes import SetNullability, SetOption
 from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
@@ -108,6 +108,14 @@ def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
     reload(table).write(arrow_rows(reload(table).schema, [{"id": 1, "name": "x"}]))
     assert topic.take()[1:] == [(2, [("d", 1, 1), ("d", 2, 1)]), (3, [("c", 1, "x")])]
     assert reload(table).options.log_kafka_topic == "default.t"
+
+
+def test_a_constraint_in_between_deletes_no_rows(tmp_path, topic):
+    table = make_table(tmp_path, {"id": "INT NOT NULL", "v": "INT"}, ["id"], options=KAFKA)
+    table.write(keyed_arrow(1, 1, 2))
+    table = table.alter(SetNullability("v", nullable=False))
+    table.write(keyed_arrow(3, 2))
+    assert topic.take() == [(1, [("c", 1, 1), ("c", 2, 1)]), (3, [("c", 2, 3)])]
 
 
 def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
