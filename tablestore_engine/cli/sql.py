@@ -72,7 +72,9 @@ def _read(file: str) -> str:
     try:
         with open(file, encoding="utf-8-sig") as opened:
             return opened.read()
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise click.FileError(file, hint=f"it is no UTF-8 text at byte {error.start + 1}") from None
+    except OSError as error:
         raise click.FileError(file, hint=str(error)) from None
 
 

@@ -76,6 +76,7 @@ from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.write_statements.statement_context import (
     RowContext,
+    naming,
     was_sent_before,
     with_dynamic_options,
     with_session_identity,
@@ -117,7 +118,11 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
         statement.table, context
     ):
         return StatementResult("ALREADY APPLIED", 0)
-    return _RUNNERS[type(statement)](statement, context)
+    run = _RUNNERS[type(statement)]
+    if not isinstance(statement, (RowStatement, CreateTableAs)):
+        return run(statement, context)
+    with naming(lambda: ".".join(context.identifier(statement.table))):
+        return run(statement, context)
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:

@@ -230,9 +230,7 @@ def _partition_bounds(stats: SimpleStats, types: Sequence[Any]) -> tuple[str | N
     return _bounds(stats.min_values, types), _bounds(stats.max_values, types)
 
 
-def _bounds(row: bytes, types: Sequence[Any]) -> str | None:
-    if not types:
-        return None
+def _bounds(row: bytes, types: Sequence[Any]) -> str:
     return f"{{{', '.join('null' if value is None else str(value) for value in decode_row(row, types))}}}"
 
 

@@ -88,9 +88,9 @@ def launch(tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def run_application(warehouse, url, tmp_path):
+def run_application(warehouse, url, tmp_path, script=SCRIPT):
     done = subprocess.run(  # noqa: PLW1510 - the return code is checked below
-        [sys.executable, SCRIPT, str(warehouse), url],
+        [sys.executable, script, str(warehouse), url],
         capture_output=True,
         text=True,
         timeout=240,
@@ -166,6 +166,15 @@ def test_spark_connect(connect, tmp_path):
     answers = run_application(tmp_path / "warehouse", connect({}), tmp_path)
     check(answers, tmp_path / "warehouse")
     assert answers["streamed"] == [[[1, 2], 0], [[2], 1]]
+
+
+def test_broken_files_over_spark_connect(connect, tmp_path):
+    """Files that are damaged or missing are named in one message, in what Spark's server says, too."""
+    script = os.path.join(os.path.dirname(SCRIPT), "damaged_script.py")
+    answers = run_application(tmp_path / "warehouse", connect({}), tmp_path, script)
+    assert answers["bad"] == []
+    assert answers["tried"] > 100
+    assert answers["copied"] == 0, "nothing was written of a table with a broken file"
 
 
 # Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.

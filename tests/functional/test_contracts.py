@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import run_dbt, run_dbt_and_capture, write_file
+from dbt.tests.util import relation_from_name, run_dbt, run_dbt_and_capture, write_file
 from support.dbt_models import table_of
+
+from tablestore_engine.schema.table.check_constraints import check_constraints
 
 SCHEMA = """
 models:
@@ -69,3 +71,73 @@ class TestContracts:
         write_file(FIRST.replace("int8", "text"), project.project_root, "models", "orders_v1.sql")
         [result] = run_dbt(["run", "-s", "orders.v1"], expect_pass=False)
         assert "data type mismatch" in result.message
+
+
+KEPT = """
+models:
+  - name: kept
+    config: {contract: {enforced: true}, materialized: incremental, on_schema_change: append_new_columns}
+    columns:
+      - {name: id, data_type: int, constraints: [{type: not_null}]}
+      - {name: v, data_type: int, constraints: CONSTRAINTS}
+seeds:
+  - name: seeded
+    config: {contract: {enforced: true}}
+    columns: [{name: v, data_type: int, constraints: [{type: not_null}]}]
+"""
+CHECKED = "[{type: not_null}, {type: check, name: positive, expression: v > 0}]"
+
+
+class TestConstraintsOfTheTable:
+    """The table keeps the constraints of its contract, so that writers other than dbt are held to them."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"kept.sql": self.model("1 as id, 1 as v"), "models.yml": KEPT.replace("CONSTRAINTS", CHECKED)}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"seeded.csv": "id,v\n1,1\n"}
+
+    def model(self, items):
+        return f"select {items}"
+
+    def state(self, project, name="kept"):
+        schema = table_of(project, name).schema
+        strict = [one.name for one in schema.fields if not one.type.nullable]
+        return strict, {one.name: one.sql for one in check_constraints(schema.options)}
+
+    def build(self, project, items, constraints, *more):
+        write_file(self.model(items), project.project_root, "models", "kept.sql")
+        write_file(KEPT.replace("CONSTRAINTS", constraints), project.project_root, "models", "models.yml")
+        _, log = run_dbt_and_capture(["run", "-s", "kept", *more])
+        return log
+
+    def test_constraints_come_and_go_with_the_contract(self, project):
+        run_dbt(["build"])
+        positive = {"positive": "v > 0"}
+        assert self.state(project) == (["id", "v"], positive)
+        assert self.state(project, "seeded") == (["v"], {})
+        for row in ("2, null", "2, -1"):
+            with pytest.raises(Exception, match=r"NOT NULL|positive"):
+                project.run_sql(f"insert into {{schema}}.kept values ({row})")
+        # A run that names them no longer drops them, but not what others added.
+        project.run_sql("alter table {schema}.kept add constraint small check (v < 100)")
+        self.build(project, "2 as id, cast(null as int) as v", "[]")
+        assert self.state(project) == (["id"], {"small": "v < 100"})
+        # Rows that are there already may violate a constraint that comes later.
+        log = self.build(project, "3 as id, 3 as v", CHECKED)
+        assert "does without the constraint not_null of column 'v'" in log
+        assert self.state(project) == (["id"], {"small": "v < 100", **positive})
+        assert project.run_sql("select count(*) from {schema}.kept", fetch="one")[0] == 3
+        project.run_sql("delete from {schema}.kept where v is null")
+        log = self.build(project, "4 as id, 4 as v", CHECKED)
+        assert "does without" not in log
+        assert self.state(project)[0] == ["id", "v"]
+        with project.adapter.connection_named("test"):
+            clauses = project.adapter.tablestore_clauses_of(relation_from_name(project.adapter, "kept"))
+        clauses = clauses.replace("{", "{{").replace("}", "}}")  # run_sql formats it
+        project.run_sql(f"create table {{schema}}.copy {clauses} as select * from {{schema}}.kept")
+        assert self.state(project, "copy") == self.state(project)
+        self.build(project, "5 as id, 5 as v", "[{type: check, expression: v > 1}]", "--full-refresh")
+        assert self.state(project) == (["id"], {"v_check": "v > 1"})

@@ -67,6 +67,21 @@ class TestSchemaChanges:
             """('{"id":2,"a":"two","s":{"x":2,"z":"new"},"n":6,"d":"2026-01-01"}',)""",
         ]
 
+    @pytest.mark.parametrize("more", ["", ", incremental_strategy='append'"])
+    def test_fields_that_the_table_or_the_query_lacks(self, project, more):
+        """`ignore` leaves new fields out, `append_new_columns` adds them; fields that the query lacks are null."""
+        self.first(project)
+        for number, mode in enumerate(("ignore", "append_new_columns", "append_new_columns"), 2):
+            fields = "'z', 'new'" if number < 4 else "'x', 4"
+            query = f"select {number} as id, 'two' as a, named_struct({fields}) as s, 6 as n"
+            self.build(project, f"{mode}'{more}, tags='x", query)
+        assert self.rows(project) == [
+            """('{"id":1,"a":"one","s":{"x":1},"n":5}',)""",
+            """('{"id":2,"a":"two","s":{},"n":6}',)""",
+            """('{"id":3,"a":"two","s":{"z":"new"},"n":6}',)""",
+            """('{"id":4,"a":"two","s":{"x":4},"n":6}',)""",
+        ]
+
     def test_sync(self, project):
         before = self.first(project)
         query = "select 2 as id, named_struct('z', 'new') as s, 6000000000 as n"
@@ -98,6 +113,14 @@ class TestSchemaChanges:
             """('{"id":2,"label":"two","s":{"y":2},"n":6}',)""",
         ]
         assert self.build(project, mode, query) == "UPSERT 1 row"
+
+    def test_a_run_that_fails_names_the_changes_that_stay(self, project):
+        self.first(project)
+        write_file(RENAMED, project.project_root, "models", "m.yml")
+        query = "select 2 as id, raise_error('no') as label, named_struct('y', 2) as s, 6 as n"
+        message = self.build(project, "ignore", query, ok=False)
+        assert "before its rows were written, and stays so: renamed a to label, renamed s.x to y." in message
+        assert len(self.rows(project)) == 1
 
     def test_fail(self, project):
         self.first(project)

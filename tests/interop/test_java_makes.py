@@ -9,6 +9,8 @@ from support.interop.compare import assert_same
 from support.interop.java_paimon import JavaPaimonError
 from support.interop.ours import OurTable
 
+from tablestore_engine.errors import OptionError
+from tablestore_engine.schema.table.predicate import Compare
 from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
@@ -148,3 +150,41 @@ def test_numbers_as_keys(old_java, java, java_reads, catalog, name):
     assert java_reads(table).num_rows == 30
     with pytest.raises(JavaPaimonError, match="Unsupported encoding: DELTA_BINARY_PACKED"):
         old_java.read(path)
+
+
+MANIFESTS = {
+    "append": ({}, False),
+    "marked": ({"deletion-vectors.enabled": "true", "bucket": "1"}, True),
+    "keyed": ({"bucket": "2", "changelog-producer": "input"}, True),
+    "dynamic": ({"bucket": "-1", "dynamic-bucket.target-row-num": "30"}, True),
+}
+
+
+@pytest.mark.parametrize("case", MANIFESTS)
+@pytest.mark.parametrize("kind", ["orc", "parquet"])
+def test_manifests_of_another_format(java, java_reads, made, kind, case):
+    """They are read: rows, partitions, statistics, changes and what was before. Writes are refused by the option."""
+    options, keyed = MANIFESTS[case]
+    more_options = {"manifest.format": kind, "manifest.merge-min-count": "2", **options}
+    table, more = made(more_options, key=["day", "code"] if keyed else (), partition=["day"])
+    path = table.table.path
+    for step, ids in enumerate((range(50), range(30, 70))):
+        more.overwrite(_rows(ids, f"s{step}-", step))
+        java.ask("copy", path, more.table.path)
+    if keyed:
+        java.ask("compact", path)
+        more.overwrite(_rows(range(0, 70, 10), "removed"))
+        java.ask("delete", path, more.table.path)
+        if case == "marked":
+            java.ask("compact", path)
+    heads = {table.table.io.read(one.path)[:3] for one in table.table.io.list(table.table.paths.manifest_dir)}
+    assert heads == {b"ORC" if kind == "orc" else b"PAR"}
+    assert java_reads(table).num_rows == (63 if keyed else 90)
+    java_reads(table, 1)
+    found = table.table.to_arrow(predicate=Compare("code", "=", "c31")).column("code").to_pylist()
+    assert "c31" in found
+    assert len(table.table.changes(0).to_pylist()) == (63 if keyed else 90)
+    assert table.table.changes(1).num_rows > 0
+    with pytest.raises(OptionError, match="is not supported"):
+        table.write(_rows(range(3), "ours"))
+    java_reads(table)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -146,13 +145,14 @@ class MacroMethods(ChangeMethods):
         row counts. So is a query that lacks columns of its table.
         """
         config, name = model.get("config") or {}, str(model["unique_id"])
-        options = TableLayout.of(model).options
+        layout = TableLayout.of(model)
+        options = layout.options
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in options,
             row_kinds=takes_row_kinds(config),
             identity=self._identity_of_group(model, sql, options),
             consumed=self._consumed_by(name),
-            describe=partial(with_docs, model=model, changes=()),
+            describe=lambda schema: [*with_docs(schema, model, ()), *layout.constraints.of_new_table(schema, options)],
         )
         try:
             with self.connections.exception_handler("dead letters"):
@@ -163,16 +163,25 @@ class MacroMethods(ChangeMethods):
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
-                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
+                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}{self._changed_before(name, existing)}") from None
             raise
         except DbtDatabaseError as error:
+            changed = self._changed_before(name, existing)
             if existing is not None and query is not None and "UNRESOLVED_COLUMN" in str(error.msg):
-                self._refuse_missing_columns(existing, query)
+                self._refuse_missing_columns(existing, query, changed)
+            error.msg = f"{error.msg}{changed}"
             raise
         finally:
             self.connections.get_thread_connection().handle.steps = None
 
-    def _refuse_missing_columns(self, existing: BaseRelation, query: str) -> None:
+    def _changed_before(self, name: str, existing: BaseRelation | None) -> str:
+        """The sentence of a failed write on the changes of its table, which were committed before the rows."""
+        note = self._schema_notes.pop(name, "")
+        if existing is None or not note:
+            return ""
+        return f" The table was changed before its rows were written, and stays so: {note}."
+
+    def _refuse_missing_columns(self, existing: BaseRelation, query: str, changed: str) -> None:
         """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any."""
         try:
             source = self.get_column_schema_from_query(query)
@@ -180,7 +189,7 @@ class MacroMethods(ChangeMethods):
             return  # the query itself is wrong
         change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing))
         if change.removed:
-            raise DbtRuntimeError(change.misfit(existing.render())) from None
+            raise DbtRuntimeError(f"{change.misfit(existing.render())}{changed}") from None
 
     def _drop_views(self, views: Sequence[str]) -> None:
         if views:

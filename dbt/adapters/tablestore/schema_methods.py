@@ -5,22 +5,26 @@ Each is one commit of the schema, of which files know the version they were writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.sql import SQLAdapter
+from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
+from dbt.adapters.tablestore.config.table_constraints import TableConstraints, constraint_clauses
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.models.fields_of_structs import may_differ, with_fields_of
 from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.models.persist_docs import column_comments, with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.errors import SchemaError, TableNotFound, UnsupportedTypeError
+from tablestore_engine.schema.table.check_constraints import without_checks
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 class SchemaMethods(SQLAdapter):
     """The part of the adapter that changes schemas of tables."""
+
+    tablestore_warn_once: Callable[[str], None]
 
     _schema_notes: dict[str, str]  # by node, what changed before its rows are written
 
@@ -67,23 +73,59 @@ class SchemaMethods(SQLAdapter):
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
-        wanted = TableLayout.of(model).options
+        layout = TableLayout.of(model)
         identifier = schema_of(relation), str(relation.identifier)
         columns = change.changes(mode)
         with self.connections.exception_handler("table schema"):
             schema = self.catalog.load_table(*identifier).schema
-            options = option_changes(schema.options, wanted, snapshot=mode == WIDEN)
-            # Options first: `schema.evolution.cast` decides about the columns.
-            changes = [*options.schema_changes(), *with_docs(schema, model, columns)]
+            held = layout.constraints.remembered
+            options = option_changes(schema.options, layout.options, held, snapshot=mode == WIDEN)
+            # Constraints first, which may name a column that goes; then options: `schema.evolution.cast` decides about
+            # the columns.
+            dropped = layout.constraints.changes(schema).dropped
+            changes = [*dropped, *options.schema_changes(), *with_docs(schema, model, columns)]
             try:
                 if changes:
                     self.catalog.alter_table(*identifier, changes)
             except (SchemaError, UnsupportedTypeError) as error:
                 again = "Or run the model once with --full-refresh." if columns else ""
                 raise type(error)(error.message, hint=f"{error.hint or ''} {again}".strip()) from None
+        self._add_constraints(relation, layout.constraints)
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note
+
+    @available.parse(lambda query, *a, **k: query)
+    def tablestore_with_fields_of(self, query: str, relation: BaseRelation, mode: str) -> str:
+        """A model's query with the fields of its table's structs, where the mode leaves these as they are."""
+        target = self.get_columns_in_relation(relation)
+        if not may_differ(mode, target):
+            return query
+        return with_fields_of(query, self.get_column_schema_from_query(query), target)
+
+    def _add_constraints(self, relation: BaseRelation, constraints: TableConstraints) -> None:
+        """Give a table the constraints of its model's contract that it does not have. Rows of earlier runs may violate
+        one: then the table does without it, and a warning says so."""
+        identifier = schema_of(relation), str(relation.identifier)
+        with self.connections.exception_handler("table constraints"):
+            found = constraints.changes(self.catalog.load_table(*identifier).schema)
+            for one in found.strict:
+                try:
+                    self.catalog.alter_table(*identifier, [one])
+                except SchemaError as error:
+                    self._warn_of_constraint(relation, f"not_null of column '{one.name}'", error.message)
+        for check in found.checks:
+            added = f"alter table {relation.render()} add constraint {self.quote(check.name)} check ({check.sql})"
+            try:
+                self.execute(added)
+            except DbtDatabaseError as error:
+                self._warn_of_constraint(relation, f"check '{check.name}'", str(error.msg).strip())
+
+    def _warn_of_constraint(self, relation: BaseRelation, what: str, why: str) -> None:
+        self.tablestore_warn_once(
+            f"The table {relation.render()} does without the constraint {what}, so only the rows of its model are held "
+            f"to it: {why} Run the model with --full-refresh, or mend these rows."
+        )
 
     @available.parse_none
     def tablestore_note_replaced(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
@@ -137,8 +179,10 @@ class SchemaMethods(SQLAdapter):
         from tablestore_engine.catalog.log_topics import TOPIC  # the catalog imports Arrow
 
         # A log's topic belongs to one table, and a copy is no materialized view.
-        options = {key: text for key, text in schema.options.items() if key not in (TOPIC, STORED_QUERY)}
-        return TableLayout(schema.primary_keys, schema.partition_keys, options).clauses(schema.comment)
+        kept = without_checks(schema.options)
+        options = {key: text for key, text in kept.items() if key not in (TOPIC, STORED_QUERY)}
+        listed = tuple(constraint_clauses(schema))
+        return TableLayout(schema.primary_keys, schema.partition_keys, options, listed=listed).clauses(schema.comment)
 
     @available.parse_none
     def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:

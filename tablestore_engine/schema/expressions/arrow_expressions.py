@@ -31,7 +31,7 @@ from tablestore_engine.schema.expressions.found_values import (
     stored,
     values_as,
 )
-from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField
+from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType
 
 _Build = Callable[..., Operand]
 _SET_SIZE: Final = 10  # of a longer list Spark makes a set, in which it finds zeros of both signs apart
@@ -46,6 +46,14 @@ def condition(expression: Expression, fields: Sequence[DataField]) -> Callable[[
     except (UncertainError, RecursionError):
         return None
     return found.of
+
+
+def certain_type(expression: Expression, fields: Sequence[DataField]) -> DataType | None:
+    """The type of an expression on some columns that is not NULL; None when only Spark knows it."""
+    try:
+        return operand_of(expression, {one.name: one for one in fields}).kind
+    except (UncertainError, RecursionError):
+        return None
 
 
 def operand_of(expression: Expression, fields: Mapping[str, DataField]) -> Operand:

@@ -25,6 +25,7 @@ from tablestore_engine.errors import (
     NegativeCountError,
     ParseError,
     RowKindError,
+    SchemaError,
     SqlError,
     TableNotFound,
     TableStoreError,
@@ -37,6 +38,7 @@ from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.spark.errors.error_hints import error_hint
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
 from tablestore_engine.spark.errors.unreadable_files import failed_file
+from tablestore_engine.spark.expressions.checked_cast import NOT_HELD, NOT_HELD_HINT
 
 _MAX_MESSAGE = 2_000
 _NO_STACK_LEFT = "java.lang.StackOverflowError"
@@ -102,6 +104,9 @@ def failure(text: str) -> TableStoreError:
     if CAST_FAILED in message:
         reason = message[message.index(CAST_FAILED) :].partition(" SQLSTATE: ")[0]
         return CastError(reason, hint=CAST_HINT)
+    unheld = NOT_HELD.search(message)
+    if unheld is not None:
+        return SchemaError(re.sub(r" SQLSTATE: \w+$", "", unheld[0]), hint=NOT_HELD_HINT)
     if VIOLATED in message:
         reason = message[message.index(VIOLATED) :].partition(" SQLSTATE: ")[0]
         return ConstraintError(reason, hint=VIOLATED_HINT)

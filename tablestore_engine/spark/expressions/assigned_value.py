@@ -1,5 +1,5 @@
 """A value that a statement assigns to a column: at any depth, the fields of its structs are those of the same name or
-position, and a number that the column cannot hold is an error.
+position, and a value that the column cannot hold is an error.
 
 Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`, keep their positions.
 """
@@ -14,32 +14,44 @@ from pyspark.sql import types as T
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, may_be_out_of_range
+from tablestore_engine.spark.expressions.assignable_types import LEGACY, check_assignable
+from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql, may_fail
 
 
 class StoreAssignment:
     """How a statement assigns values."""
 
-    def __init__(self, resolver: Resolver | None, changes_numbers: Callable[[], bool]) -> None:
+    def __init__(self, resolver: Resolver | None, policy: Callable[[], str], fails: Callable[[], bool]) -> None:
         """`resolver` says which fields of structs have the same name; None where they match by position, as in a cast.
-        `changes_numbers` says whether a cast makes another number of one that is out of range; it is asked once."""
+        `policy` says which types may be assigned (`assignable_types`), `fails` whether a value that a column cannot
+        hold is an error. Both are asked once."""
         self._resolver = resolver
-        self._changes_numbers = changes_numbers
+        self._policy = policy
+        self._fails = fails
 
     @cached_property
-    def checks_numbers(self) -> bool:
-        """Whether numbers that are out of range are errors that a cast does not raise."""
-        return self._changes_numbers()
+    def policy(self) -> str:
+        """Which types may be assigned."""
+        return self._policy()
+
+    @cached_property
+    def fails(self) -> bool:
+        """Whether a value that a column cannot hold is an error."""
+        return self._fails()
 
     def sql(self, value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
         """SQL of a value of the type `given`; a cast to `wanted` gives what is stored.
 
-        `column` is what an error calls it. Raises SchemaError for fields of other names, ColumnNotFound for names that
-        the session does not take in this spelling.
+        `column` is what an error calls it. Raises SchemaError for fields of other names and for a type that the column
+        does not take, ColumnNotFound for names that the session does not take in this spelling.
         """
         if self._resolver is not None:
             _check_spelled(given, wanted, column, self._resolver)
         return self._assigned(value, given, wanted, column, 0) or value
+
+    def casts_all(self, wanted: T.DataType) -> bool:
+        """Whether a value is cast to a type whatever its own type is."""
+        return self.policy == LEGACY and not self.fails and not has_named_fields(wanted)
 
     def _assigned(self, value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:
         """The SQL, or None where a cast is enough."""
@@ -51,9 +63,8 @@ class StoreAssignment:
             return None if inner is None else f"transform({value}, {one} -> {inner})"
         if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
             return self._map(value, given, wanted, column, depth)
-        if may_be_out_of_range(given, wanted) and self.checks_numbers:
-            return assigned_number_sql(value, wanted, column)
-        return None
+        check_assignable(self.policy, given, wanted, column)
+        return checked_cast_sql(value, wanted, column, given) if self.fails and may_fail(given, wanted) else None
 
     def _map(self, value: str, given: T.MapType, wanted: T.MapType, column: str, depth: int) -> str | None:
         key, one = f"key{depth}", f"one{depth}"

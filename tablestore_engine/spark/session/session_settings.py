@@ -36,10 +36,14 @@ def session_resolver(spark: SparkSession) -> Resolver:
     return Resolver(lambda: str(spark.conf.get(_CASE_SENSITIVE)).lower() == "true")
 
 
-def casts_change_numbers(spark: SparkSession) -> bool:
-    """Whether a cast in a session makes another number of one that the type does not have, where a statement that
-    assigns it should fail."""
-    return str(spark.conf.get(_ANSI)).lower() != "true" and str(spark.conf.get(_ASSIGNMENT)).upper() != "LEGACY"
+def assignment_policy(spark: SparkSession) -> str:
+    """Which values a statement may assign to a column: ANSI, STRICT or LEGACY."""
+    return str(spark.conf.get(_ASSIGNMENT)).upper()
+
+
+def refuses_values(spark: SparkSession) -> bool:
+    """Whether a value that its column cannot hold is an error in a session. If not, it is what a cast makes of it."""
+    return assignment_policy(spark) != "LEGACY" or str(spark.conf.get(_ANSI)).lower() == "true"
 
 
 def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:

@@ -24,13 +24,14 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import OWN_PREFIX
 from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.errors.translate_errors import translated
-from tablestore_engine.spark.expressions.assigned_number import assigned_number_sql, is_number
+from tablestore_engine.spark.expressions.assignable_types import LEGACY
 from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
+from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
-from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
+from tablestore_engine.spark.session.session_settings import assignment_policy, refuses_values, session_resolver
 
 
 def align(
@@ -40,6 +41,7 @@ def align(
     static: Mapping[str, str] | None = None,
     *,
     by_name: bool = False,
+    any_type: bool = False,
 ) -> DataFrame:
     """The frame with exactly the table's columns, in order and type, and `ROW_KIND_COLUMN` when rows say their kind.
 
@@ -49,6 +51,7 @@ def align(
         columns: the column list for the query's columns, in order; without, the table's columns.
         static: SQL of the values of the columns of the PARTITION clause, by the name of the column.
         by_name: match by name instead of by position.
+        any_type: cast all values, whatever the session says of the types that may be assigned.
 
     Fields of nested values match by name under `by_name` or a column list, else by position.
 
@@ -75,8 +78,10 @@ def align(
     sources = {name: rest[i] for name, i in sources.items()}
     frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    changes_numbers = partial(casts_change_numbers, frame.sparkSession)
-    assignment = StoreAssignment(resolver if named_fields else None, changes_numbers)
+    policy = (lambda: LEGACY) if any_type else partial(assignment_policy, frame.sparkSession)
+    assignment = StoreAssignment(
+        resolver if named_fields else None, policy, partial(refuses_values, frame.sparkSession)
+    )
     for field in schema.fields:
         at_source = sources.get(field.name)
         if field.name in static:
@@ -105,8 +110,9 @@ def align(
 
 def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
     """SQL of a value of a PARTITION clause, of whatever type, as its column holds it."""
-    if is_number(field) and casts_change_numbers(spark):
-        return assigned_number_sql(f"({value})", to_spark_type(field.type), field.name)
+    wanted = to_spark_type(field.type)
+    if not isinstance(wanted, T.StringType) and refuses_values(spark):
+        return checked_cast_sql(f"({value})", wanted, field.name)
     return f"CAST({value} AS {sql_type(field.type)})"
 
 

@@ -27,6 +27,7 @@ from tablestore_engine.sql.pinned_queries.session_options import (
     session_options,
 )
 from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
+from tablestore_engine.sql.write_statements.statement_context import naming
 from tablestore_engine.table import Table
 
 
@@ -50,10 +51,11 @@ def write_frame(
             table = merged(table, incoming_columns(frame, table.schema), spark)
         else:
             check_complete(frame, table)
-        rows = Rows(align_by_name(frame, table.schema))
-        if overwrite:
-            return replace_rows(spark, table, rows, everything, intent).rows
-        return insert(spark, table, rows, intent).rows
+        with naming(lambda: table.name):
+            rows = Rows(align_by_name(frame, table.schema))
+            if overwrite:
+                return replace_rows(spark, table, rows, everything, intent).rows
+            return insert(spark, table, rows, intent).rows
 
     return with_retry(attempt)
 

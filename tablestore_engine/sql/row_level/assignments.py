@@ -16,6 +16,7 @@ from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.sql.tokens.default_clause import is_default
@@ -24,9 +25,14 @@ Path = tuple[str, ...]
 
 
 def assigned_values(
-    target: RowLevelTarget, assignments: Sequence[Assignment], bound: Callable[[str], str], from_sql: Callable[[], str]
+    target: RowLevelTarget,
+    assignments: Sequence[Assignment],
+    bound: Callable[[str], str],
+    from_sql: Callable[[], str],
+    sides: Sequence[NamedSide],
 ) -> dict[str, str]:
-    """Bound SQL of the new values by column. `from_sql` makes the FROM clause in which they are read.
+    """Bound SQL of the new values by column. `from_sql` makes the FROM clause in which they are read, which has
+    the relations `sides`.
 
     Raises:
         SchemaError: a column or field that is assigned twice, or is part of no struct. ColumnNotFound
@@ -38,7 +44,7 @@ def assigned_values(
         target.resolver.check_spelling(".".join((one.column, *one.path)), ".".join(path))
         check_conflicts(found, path)
         found[path] = leaf, _value(one, leaf, bound)
-    fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql)
+    fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql, sides)
     values = {path: fitted[".".join(path)] for path in found}
     return {name: _column_sql(target, name, values) for name in dict.fromkeys(path[0] for path in found)}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
@@ -14,7 +15,6 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
@@ -38,8 +38,16 @@ from tablestore_engine.sql.row_level.clauses.merge_clauses import (
     clause_rows,
     value_column,
 )
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
-from tablestore_engine.sql.row_level.merge_source import SOURCE, Source, expressions_of, read_once
+from tablestore_engine.sql.row_level.merge_source import (
+    SOURCE,
+    Source,
+    expressions_of,
+    read_once,
+    source_fields,
+    source_side,
+)
 from tablestore_engine.sql.row_level.row_level_target import (
     RowLevelTarget,
     check_engine,
@@ -58,18 +66,26 @@ if TYPE_CHECKING:
 _IN_TARGET = "__tablestore_in_target"
 _IN_SOURCE = "__tablestore_in_source"
 _NUMBER = "__tablestore_number"
+_BOTH, _TARGET_ONLY, _SOURCE_ONLY = _LISTS = ((True, True), (True, False), (False, True))
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """The scope of the expressions in clauses of one kind: the rows of the FROM clause that `from_sql` makes, which has
-    the target, the source under its `alias`, or both."""
+    """The scope of the expressions in clauses of one kind: the rows of the FROM clause that `from_sql` makes, which
+    `has` the target, the source under its `alias`, or both."""
 
     target: RowLevelTarget
     source: DataFrame
     alias: str
     bound: Callable[[str], str]
     from_sql: Callable[[], str]
+    has: tuple[bool, bool]
+
+    @property
+    def sides(self) -> list[NamedSide]:
+        """The relations; none where the source has a type that only Spark has."""
+        source = source_side(self.alias, self.source)
+        return [] if source is None else [*compress((self.target.side, source), self.has)]
 
 
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
@@ -147,10 +163,11 @@ def _upsert(
     if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
         return None
     target = unread_target_of(frames, table, statement.target_alias, context.intent)
-    alias = quoted_name(statement.source_alias or SOURCE)
-    from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {alias}"
+    alias = statement.source_alias or SOURCE
+    from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {quoted_name(alias)}"
     (insert,) = statement.not_matched
-    values = _clause_values(insert, _Seen(target, source, alias, expressions_of(statement, target), lambda: from_sql))
+    bound = expressions_of(statement, target)
+    values = _clause_values(insert, _Seen(target, source, alias, bound, lambda: from_sql, _SOURCE_ONLY))
     columns = [f"CAST({values[n]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
     with aggregates_refused(frames, merge_expressions(statement)):
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
@@ -171,12 +188,12 @@ def _removed_once(target: RowLevelTarget, changed: DataFrame) -> DataFrame:
 
 def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> _Changed:
     """The rows that a MERGE puts or removes, each with its action."""
-    source, alias = read.frame, quoted_name(statement.source_alias or SOURCE)
+    source, alias = read.frame, statement.source_alias or SOURCE
     bound = expressions_of(statement, target)
     joined = _Joined(statement, target, read, bound)
 
-    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, side: int) -> ClauseScope:
-        seen = _Seen(target, source, alias, bound, lambda: joined.lists[side])
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, has: tuple[bool, bool]) -> ClauseScope:
+        seen = _Seen(target, source, alias, bound, lambda: joined.lists[_LISTS.index(has)], has)
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
         values = [_clause_values(c, seen) for c in clauses]
         keys = () if clauses is statement.not_matched else tuple(target.table.schema.primary_keys)
@@ -185,9 +202,9 @@ def _changed_rows(statement: Merge, target: RowLevelTarget, read: Source) -> _Ch
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
     firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
     scopes = ClauseScopes(
-        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], 0),
-        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], 2),
-        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], 1),
+        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], _BOTH),
+        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], _SOURCE_ONLY),
+        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], _TARGET_ONLY),
     )
 
     def frame() -> DataFrame:
@@ -273,10 +290,8 @@ class _Joined:
         statement, pairs, held = self.statement, self._pairs, self.read.held
         if pairs is None or held is None or self.target.rows is None:
             return None
-        target = HeldSide(self.target.alias, self.target.table.schema.fields, self.target.rows)
-        given = columns_of(self.read.frame.schema)
-        fields = tuple(DataField(i, name, kind) for i, (name, kind, _) in enumerate(given))
-        source = HeldSide(statement.source_alias or SOURCE, fields, held)
+        target = HeldSide(self.target.alias, self.target.side.fields, self.target.rows)
+        source = HeldSide(statement.source_alias or SOURCE, source_fields(self.read.frame), held)
         (own, other), (alone, new) = pairs.matched(), pairs.unmatched()
         seen = (
             (scopes.matched, statement.matched, ((target, own), (source, other))),
@@ -332,7 +347,7 @@ def _clause_values(clause: MergeClause, seen: _Seen) -> dict[str, str]:
         target.resolver.check_spelling(column, schema.field(column).name)
     _check_listed_once(columns, schema)
     values = [(f, default_sql(f) if is_default(v) else seen.bound(v)) for f, v in values]
-    given = target.fitted({f.name: (f, v) for f, v in values}, seen.from_sql)
+    given = target.fitted({f.name: (f, v) for f, v in values}, seen.from_sql, seen.sides)
     for field in schema.fields:
         if field.name not in given:
             if field.default_value is None and not field.type.nullable:
@@ -351,7 +366,7 @@ def _check_listed_once(columns: Sequence[str], schema: TableSchema) -> None:
 def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
     if clause.star:
         return _star(seen, quoted_name(seen.target.alias))
-    return assigned_values(seen.target, clause.assignments, seen.bound, seen.from_sql)
+    return assigned_values(seen.target, clause.assignments, seen.bound, seen.from_sql, seen.sides)
 
 
 def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
@@ -373,7 +388,7 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
             hint="Name the columns in the clause instead.",
         )
     own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
-    values = {name: f"{seen.alias}.{quoted_name(name)}" for name in given}
+    values = {name: f"{quoted_name(seen.alias)}.{quoted_name(name)}" for name in given}
     return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(seen.target.converted(values[f.name], given[f.name].dataType, f, f.name), f)
         for f in schema.fields

@@ -132,7 +132,7 @@ def _updated(statement: Update, context: RowContext) -> _Updated:
         _check_assignable(target, statement.assignments)
         target, where = looked_up(target, where)
         rows_sql = cache(lambda: f"{target.register()} AS {quoted_name(target.alias)}")
-        values = assigned_values(target, statement.assignments, target.expression, rows_sql)
+        values = assigned_values(target, statement.assignments, target.expression, rows_sql, [target.side])
     own = {name: _own(target, name) for name in table.schema.field_names}
     return _Updated(statement, target, where, own | values, rows_sql)
 
@@ -151,7 +151,7 @@ def _changed(
     if target.rows is not None:
         condition = None if where is None else target.expression(where)
         scope = ClauseScope("true", 0, (condition,), (values,))
-        side = HeldSide(target.alias, target.table.schema.fields, target.rows)
+        side = HeldSide(target.alias, target.side.fields, target.rows)
         held = HeldScope(scope, ((side, np.arange(target.rows.num_rows)),), (removes,))
         changed = target.held_changes([held])
         if changed is not None:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
+from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import has_root
+from tablestore_engine.schema.types.types import DataField, has_root
+from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
@@ -35,6 +37,7 @@ from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.query.predicate_reader import conjuncts
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
@@ -220,6 +223,19 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget
         keys = few_keys(source.rows, by_key, schema)
     found = None if keys is None else target.of_keys(keys)
     return None if found is None or found.rows is None else found
+
+
+def source_fields(source: DataFrame) -> tuple[DataField, ...]:
+    """The source's columns. Raises UnsupportedTypeError for a type that tables do not have."""
+    return tuple(DataField(i, name, kind) for i, (name, kind, _) in enumerate(columns_of(source.schema)))
+
+
+def source_side(alias: str, source: DataFrame) -> NamedSide | None:
+    """The source as expressions name it; None where one has a type that tables do not have."""
+    try:
+        return NamedSide(alias, source_fields(source))
+    except UnsupportedTypeError:
+        return None
 
 
 def expressions_of(statement: Merge, target: RowLevelTarget) -> Callable[[str], str]:

@@ -36,7 +36,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, write_changed_rows, write_held_rows
-from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, has_named_fields
+from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
@@ -45,10 +45,11 @@ from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
 from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.spark.session.session_settings import casts_change_numbers, session_resolver
+from tablestore_engine.spark.session.session_settings import assignment_policy, refuses_values, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -101,39 +102,54 @@ class RowLevelTarget:
         """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
-    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: Callable[[], str]) -> dict[str, str]:
+    def fitted(
+        self,
+        given_values: Mapping[str, tuple[DataField, str]],
+        from_sql: Callable[[], str],
+        sides: Sequence[NamedSide],
+    ) -> dict[str, str]:
         """Bound SQL of values by name, as their column or field holds them: with the fields of structs given by their
         names, and the full length of CHAR.
 
-        `from_sql` makes the FROM clause in which they are read: Spark says what types they have.
+        `from_sql` makes the FROM clause in which they are read, which has the relations `sides`: Spark says what types
+        they have where it is not certain. Raises SchemaError for a type that the column does not take.
         """
         values = {n: value for n, (_, value) in given_values.items()}
         kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
-        numbers = [n for n in values if isinstance(kinds[n], (T.NumericType, T.ArrayType, T.MapType))]
-        looked_at = [n for n in values if has_named_fields(kinds[n])]
-        looked_at += [n for n in numbers if n not in looked_at] if numbers and self._assignment.checks_numbers else []
-        if looked_at:
-            items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in looked_at)
-            given = self.frames.run(f"SELECT {items} FROM {from_sql()}").schema
-            values |= {
-                n: self.converted(f"({values[n]})", one.dataType, given_values[n][0], n)
-                for n, one in zip(looked_at, given.fields, strict=True)
-            }
+        checked = [n for n in values if not self._assignment.casts_all(kinds[n])]
+        given = {n: certain_kind(values[n], sides, self.resolver) for n in checked}
+        unsure = [n for n in checked if given[n] is None]
+        if unsure:
+            items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in unsure)
+            found = self.frames.run(f"SELECT {items} FROM {from_sql()}").schema
+            given |= {n: one.dataType for n, one in zip(unsure, found.fields, strict=True)}
+        for n, kind in given.items():
+            if kind is not None:
+                values[n] = self.converted(f"({values[n]})", kind, given_values[n][0], n)
         return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
 
     def converted(self, value: str, given: T.DataType, field: DataField, name: str) -> str:
         """SQL of a value of the type `given` as a column or field holds it: with the fields of structs in its order,
-        and no number that it cannot hold. `name` is what an error calls it."""
+        and no value that it cannot hold. `name` is what an error calls it."""
         return self._assignment.sql(value, given, to_spark_type(field.type), name)
 
     @cached_property
     def _assignment(self) -> StoreAssignment:
-        return StoreAssignment(self.resolver, partial(casts_change_numbers, self.frames.spark))
+        return StoreAssignment(
+            self.resolver,
+            partial(assignment_policy, self.frames.spark),
+            partial(refuses_values, self.frames.spark),
+        )
 
     @property
     def resolver(self) -> Resolver:
         """Which names of columns are the same in the session."""
         return session_resolver(self.frames.spark)
+
+    @property
+    def side(self) -> NamedSide:
+        """The table as expressions name it."""
+        return NamedSide(self.alias, self.table.schema.fields)
 
     def source_columns(self) -> list[str]:
         """Columns of the target's view that identify the row of a change."""

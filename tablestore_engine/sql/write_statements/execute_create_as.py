@@ -75,7 +75,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if size is None:
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
-    aligned = align(frame, schema)
+    aligned = align(frame, schema, any_type=True)
     check_conditions(check_constraints(schema.options), aligned)
     rows = frames.rows(checked(aligned, schema), size)
     if kind is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -29,5 +30,12 @@ def read_record(io: FileIO, path: str, parse: Callable[[bytes], T]) -> T | None:
         return parse(data)
     except KeyError as error:
         raise CorruptMetadataError(path, f"{error} is missing") from None
-    except (ValueError, TypeError, AttributeError) as error:
+    except UnicodeDecodeError:
+        raise CorruptMetadataError(path, "its bytes are no text") from None
+    except json.JSONDecodeError as error:
+        raise CorruptMetadataError(path, f"it is no JSON, from line {error.lineno}, column {error.colno} on") from None
+    except ValueError as error:
         raise CorruptMetadataError(path, str(error)) from None
+    except (TypeError, AttributeError) as error:
+        own = str(error) if str(error).startswith("it ") else "its JSON has another shape"  # not Python's words
+        raise CorruptMetadataError(path, own) from None

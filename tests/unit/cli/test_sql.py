@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from tablestore_engine.cli import main
 from tablestore_engine.errors import ParseError
 
 MADE = "create schema s; create table s.t (id int)"
@@ -84,3 +86,12 @@ def test_a_new_warehouse_is_announced(run, tmp_path):
     said = f"This began a new warehouse in {tmp_path / 'w'}.\n"
     assert run("sql", MADE).stderr == said
     assert run("sql", "create table s.u (id int)").stderr == ""
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    file = tmp_path / "statements.sql"
+    file.write_bytes(b"SELECT 1; \xff")
+    done = CliRunner().invoke(main, ["sql", "-w", str(tmp_path), "-f", str(file)])
+    assert done.exit_code != 0
+    assert "it is no UTF-8 text at byte 11" in done.stderr
+    assert "codec" not in done.stderr

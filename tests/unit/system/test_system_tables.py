@@ -70,12 +70,17 @@ def test_files_of_before_a_column_know_nothing_of_it(table):
     assert all("n=" not in one["null_value_counts"] for one in dicts(wider, "files", 1)), "as it was then"
 
 
-def test_manifests_bound_their_partitions(table):
+def test_manifests_bound_their_partitions(table, tmp_path):
     manifests = dicts(table, "manifests")
     assert [(one["min_partition_stats"], one["max_partition_stats"]) for one in manifests] == [
         ("{a}", "{b}"), ("{b}", "{b}"),
     ]  # fmt: skip
     assert [(one["num_added_files"], one["num_deleted_files"]) for one in manifests] == [(2, 0), (1, 0)]
+    own = make_table(tmp_path / "own", {"p": "STRING", "id": "INT", "v": "INT"}, ["id"])
+    write(own, [row(1, 10, "a")])
+    assert [(one["min_partition_stats"], one["max_partition_stats"]) for one in dicts(own, "manifests")] == [
+        ("{}", "{}")
+    ]
 
 
 def test_snapshots_tags_and_compactions(table):

@@ -1,7 +1,8 @@
 """Enforced contracts: constraints are checked while the table is written, so a bad row leaves the old table as it was.
 
 A NOT NULL column fails at its first null, a CHECK at the first row for which it is false. Both are expressions that
-Spark evaluates during the write. A primary key constraint becomes the table's primary key.
+Spark evaluates during the write. A primary key constraint becomes the table's primary key; `table_constraints` says
+which others the table keeps, for other writers.
 """
 
 from __future__ import annotations
@@ -30,6 +31,20 @@ def select_list(model: Mapping[str, Any]) -> list[str]:
             value = _checked(items[0].rsplit(" as ", 1)[0], name, constraint.get("name") or "", constraint)
             items[0] = value if value == name else f"{value} as {name}"
     return items
+
+
+def is_enforced(model: Mapping[str, Any]) -> bool:
+    """Whether the contract of a model is enforced."""
+    contract = (model.get("config") or {}).get("contract") or {}
+    return bool(contract.get("enforced") if isinstance(contract, Mapping) else contract.enforced)
+
+
+def constraints_of(model: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Mapping[str, Any]]]:
+    """The constraints of the columns, then those of the model, each with its type and the columns that it names."""
+    for name, constraint in _column_constraints(model):
+        yield _type_of(constraint), (name,), constraint
+    for constraint in model.get("constraints") or ():
+        yield _type_of(constraint), tuple(constraint.get("columns") or ()), constraint
 
 
 def primary_key(model: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.options import find_option, spellings
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
+from tablestore_engine.schema.table.check_constraints import PREFIX
 from tablestore_engine.schema.table.schema_changes import RemoveOption, SetOption
 
 DBT_OPTIONS = "dbt.options"
@@ -24,6 +26,7 @@ STORED_QUERY = "dbt.query"
 
 # The engine sets these when it creates a table and the model does not. A config without them asks for no change.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
+_NONE: Mapping[str, str] = MappingProxyType({})
 _RESCALE = "rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 
@@ -68,8 +71,16 @@ def remembered(options: Mapping[str, str]) -> str:
     return json.dumps(own, sort_keys=True) if own else ""
 
 
-def option_changes(table: Mapping[str, str], model: Mapping[str, str], *, snapshot: bool = False) -> OptionChanges:
+def option_changes(
+    table: Mapping[str, str],
+    model: Mapping[str, str],
+    constraints: Mapping[str, str] = _NONE,
+    *,
+    snapshot: bool = False,
+) -> OptionChanges:
     """The changes of a table's options that make it match its model's config; a snapshot is never built anew.
+
+    The table remembers its `constraints`, too, which `table_constraints` changes.
 
     Raises DbtRuntimeError when a fixed option would have to change, or is no longer set by the model.
     """
@@ -93,7 +104,7 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str], *, snapsh
     unset = _no_longer_set(table, model)
     kept = {key: table[key] for key in unset if key in _CHOSEN_BY_THE_ENGINE}
     reset = tuple(key for key in unset if key not in kept)
-    own = remembered(model)
+    own = remembered({**model, **constraints})
     return OptionChanges(changed, reset, kept, own if own != table.get(DBT_OPTIONS, "") else None)
 
 
@@ -107,11 +118,16 @@ def replaced_options(table: Mapping[str, str], model: Mapping[str, str]) -> Opti
 
 def _no_longer_set(table: Mapping[str, str], model: Mapping[str, str]) -> tuple[str, ...]:
     named = {one for key in model for one in spellings(key)}
-    set_by_dbt = _remembered_by(table)
-    return tuple(key for key, text in set_by_dbt.items() if table.get(key) == text and key not in named)
+    set_by_dbt = remembered_by(table)
+    return tuple(
+        key
+        for key, text in set_by_dbt.items()
+        if table.get(key) == text and key not in named and not key.startswith(PREFIX)
+    )
 
 
-def _remembered_by(table: Mapping[str, str]) -> dict[str, str]:
+def remembered_by(table: Mapping[str, str]) -> dict[str, str]:
+    """The options and constraints that a table remembers as its model's."""
     try:
         found = json.loads(table.get(DBT_OPTIONS) or "{}")
     except ValueError:

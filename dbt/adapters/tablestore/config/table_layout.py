@@ -14,6 +14,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.compaction_config import compaction_options
+from dbt.adapters.tablestore.config.contracts import is_enforced, primary_key
 from dbt.adapters.tablestore.config.foreign_config import check_merge, check_overwrite, is_foreign_property
 from dbt.adapters.tablestore.config.model_config import (
     KEY_STRATEGIES,
@@ -24,6 +25,7 @@ from dbt.adapters.tablestore.config.model_config import (
     strategy_of,
 )
 from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, STORED_QUERY, remembered
+from dbt.adapters.tablestore.config.table_constraints import NO_CONSTRAINTS, TableConstraints
 from tablestore_engine.options import FileOptions
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
@@ -34,6 +36,7 @@ class TableLayout:
 
     keys_move: whether a key may move to another partition, because partition columns are not part of it. The table is
     then created with dynamic buckets. query: the query of a materialized view, which its table remembers.
+    constraints: those that the table keeps, which are no part of the clauses. listed: columns and constraints that are.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -41,6 +44,8 @@ class TableLayout:
     options: Mapping[str, str] = field(default_factory=dict)
     keys_move: bool = False
     query: str | None = None
+    constraints: TableConstraints = NO_CONSTRAINTS
+    listed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
@@ -59,7 +64,13 @@ class TableLayout:
         if strategy in KEY_STRATEGIES:
             check_merge(config)
         keys, keys_move = _key_and_moves(config, partition_by, options)
-        layout = cls(keys or primary_key or _contract_key(model), partition_by, options, keys_move)
+        layout = cls(
+            keys or primary_key or _contract_key(model),
+            partition_by,
+            options,
+            keys_move,
+            constraints=TableConstraints.of(model),
+        )
         layout._check()
         return layout
 
@@ -78,8 +89,9 @@ class TableLayout:
         """The text between the table's name and AS, for example
         `(primary key (id) not enforced) partitioned by (dt) with ('bucket' = '4')`."""
         parts = []
-        if self.primary_key:
-            parts.append(f"(primary key ({_columns(self.primary_key)}) not enforced)")
+        key = [f"primary key ({_columns(self.primary_key)}) not enforced"] if self.primary_key else []
+        if key or self.listed:
+            parts.append(f"({', '.join((*self.listed, *key))})")
         if comment:
             parts.append(f"comment {quoted_text(comment)}")
         if self.partition_by:
@@ -97,13 +109,7 @@ class TableLayout:
 
 def _contract_key(model: Mapping[str, Any]) -> tuple[str, ...]:
     """The primary key constraint of an enforced contract."""
-    contract = (model.get("config") or {}).get("contract") or {}
-    enforced = contract.get("enforced") if isinstance(contract, Mapping) else contract.enforced
-    if not enforced:
-        return ()
-    from dbt.adapters.tablestore.config.contracts import primary_key
-
-    return primary_key(model)
+    return primary_key(model) if is_enforced(model) else ()
 
 
 def _key_and_moves(

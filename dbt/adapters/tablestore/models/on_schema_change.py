@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.casts.cast_old_columns import is_implicit, is_lossless
 from tablestore_engine.schema.table.schema_changes import (
@@ -36,6 +38,11 @@ class Rename:
 
     path: tuple[str, ...]
     new: str
+
+    @property
+    def renamed(self) -> tuple[str, ...]:
+        """The path afterwards."""
+        return (*self.path[:-1], self.new)
 
     @property
     def text(self) -> str:
@@ -173,16 +180,34 @@ def renames(model: Mapping[str, Any], target: Sequence[TableStoreColumn]) -> tup
 
     `renamed_from` is one earlier name, or several, in the config or the meta of a column. A field of a struct is a
     column `s.new` with `renamed_from: old`, or `s.old`.
+
+    Raises DbtRuntimeError where the table has an earlier name that two columns claim.
     """
     found: list[Rename] = []
-    for column in (model.get("columns") or {}).values():
-        path = tuple(str(column["name"]).split("."))
-        for old in _earlier_names(column):
-            rename = Rename((*path[:-1], old.rpartition(".")[2]), path[-1])
-            now = _after(target, found)
-            if _has(now, rename.path) and not _has(now, path):
-                found.append(rename)
+    claims = [
+        Rename((*path[:-1], old.rpartition(".")[2]), path[-1])
+        for column in (model.get("columns") or {}).values()
+        for path in [tuple(str(column["name"]).split("."))]
+        for old in _earlier_names(column)
+    ]
+    _refuse_rivals([one for one in claims if _has(target, one.path) and not _has(target, one.renamed)])
+    for rename in claims:
+        now = _after(target, found)
+        if _has(now, rename.path) and not _has(now, rename.renamed):
+            found.append(rename)
     return tuple(found)
+
+
+def _refuse_rivals(claims: Sequence[Rename]) -> None:
+    for one in claims:
+        path = [part.lower() for part in one.path]
+        new = {other.new.lower(): other.new for other in claims if [part.lower() for part in other.path] == path}
+        if len(new) > 1:
+            raise DbtRuntimeError(
+                f"The columns {' and '.join(new.values())} of this model both say that they were"
+                f" {'.'.join(one.path)} before (`renamed_from`), and only one of them can have its data. Nothing was"
+                " changed. Leave it to one of them; the other one is a new column."
+            )
 
 
 def _earlier_names(column: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -17,13 +16,21 @@ import pyarrow as pa
 
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.expressions.clauses import Clause, SeenRows, applied
-from tablestore_engine.schema.expressions.expression import ColumnValue, Expression, Literal, calls_functions
+from tablestore_engine.schema.expressions.expression import ColumnValue, Expression, Literal
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.names import Names, Resolver
+from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.types import DataField, has_root
-from tablestore_engine.sql.query.row_expressions import read_value
+from tablestore_engine.spark.expressions.checked_cast import unchecked
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
+from tablestore_engine.sql.row_level.clauses.named_side import (
+    NamedSide,
+    have_certain_names,
+    numbered,
+    numbered_fields,
+    read_on,
+)
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 Longs = npt.NDArray[np.int64]
@@ -32,17 +39,10 @@ _CHANGED: Final = ("CHAR", "TIME", "VARIANT")
 
 
 @dataclass(frozen=True)
-class HeldSide:
-    """The rows of the target or the source, and the name by which they are qualified."""
+class HeldSide(NamedSide):
+    """The rows of the target or the source."""
 
-    alias: str
-    fields: tuple[DataField, ...]
     rows: pa.Table
-
-    @cached_property
-    def names(self) -> Names:
-        """The names of the columns."""
-        return Names(one.name for one in self.fields)
 
 
 @dataclass(frozen=True)
@@ -83,63 +83,43 @@ class HeldScope:
 
     @property
     def _seen(self) -> SeenRows:
-        fields = (
-            DataField(one.id, _numbered(number, one.name), one.type)
-            for number, (side, _) in enumerate(self.sides)
-            for one in side.fields
-        )
-        return SeenRows(tuple(fields), len(self.sides[0][1]), self._taken)
+        fields = numbered_fields([side for side, _ in self.sides])
+        return SeenRows(fields, len(self.sides[0][1]), self._taken)
 
     def _taken(self, names: Sequence[str], at: Longs) -> pa.Table:
         found: dict[str, pa.ChunkedArray] = {}
         for number, (side, positions) in enumerate(self.sides):
-            own = {_numbered(number, one.name): one.name for one in side.fields}
+            own = {numbered(number, one.name): one.name for one in side.fields}
             wanted = [name for name in names if name in own]
             rows = side.rows.select([own[name] for name in wanted]).take(pa.array(positions[at]))
             found |= dict(zip(wanted, rows.columns, strict=True))
         return pa.table([found[name] for name in names], names=list(names))
 
     def _clauses(self, columns: Sequence[DataField], resolver: Resolver) -> list[Clause] | None:
-        if not self._has_certain_names or not (all(self.removing) or all(map(_is_the_same_to_spark, columns))):
+        if not have_certain_names([side for side, _ in self.sides]) or not (
+            all(self.removing) or all(map(_is_the_same_to_spark, columns))
+        ):
             return None
         found = []
         for removes, condition_sql, values in zip(self.removing, self.scope.conditions, self.scope.values, strict=True):
             condition = None if condition_sql is None else self._read(condition_sql, resolver)
-            given = {} if removes else {one.name: self._read_value(values[one.name], resolver) for one in columns}
+            given = {} if removes else {one.name: self._read_value(values[one.name], one, resolver) for one in columns}
             known = {name: value for name, value in given.items() if value is not None}
             if len(known) < len(given) or (condition is None and condition_sql is not None):
                 return None
-            own = {name: _numbered(0, name) for name in self.scope.keys if name in known}
+            own = {name: numbered(0, name) for name in self.scope.keys if name in known}
             same = {name: other for name, other in own.items() if known[name] != ColumnValue(other)}
             found.append(Clause(condition, known, same))
         return found
 
-    @property
-    def _has_certain_names(self) -> bool:
-        aliases = Names(side.alias for side, _ in self.sides)
-        names = [aliases, *(side.names for side, _ in self.sides)]
-        return not any(one.has_repeated or one.alike for one in names)
-
-    def _read_value(self, sql: str, resolver: Resolver) -> Expression | None:
-        return Literal(None, None) if _is_null(sql) else self._read(sql, resolver)
+    def _read_value(self, sql: str, column: DataField, resolver: Resolver) -> Expression | None:
+        """A value; that of which a checked cast was made, because Arrow knows which numbers a column holds."""
+        if _is_null(sql):
+            return Literal(None, None)
+        return self._read(unchecked(sql, to_spark_type(column.type), column.name), resolver)
 
     def _read(self, sql: str, resolver: Resolver) -> Expression | None:
-        found = read_value(sql, lambda parts: self._column(parts, resolver))
-        return None if found is None or calls_functions(found) else found
-
-    def _column(self, parts: tuple[str, ...], resolver: Resolver) -> str | None:
-        """The column that a name with or without an alias means; None where that is not certain."""
-        *qualifiers, name = parts
-        found: list[tuple[int, str, str]] = []
-        for number, (side, _) in enumerate(self.sides):
-            stored = side.names.find(name)
-            if stored is not None and [one.lower() for one in qualifiers] in ([], [side.alias.lower()]):
-                found.append((number, side.alias, stored))
-        if len(found) != 1:
-            return None
-        ((number, alias, stored),) = found
-        spelled = (*[alias][: len(qualifiers)], stored)
-        return _numbered(number, stored) if all(map(resolver.is_same, parts, spelled)) else None
+        return read_on(sql, [side for side, _ in self.sides], resolver)
 
 
 def held_changes(scopes: Sequence[HeldScope], columns: Sequence[DataField], resolver: Resolver) -> pa.Table | None:
@@ -155,10 +135,6 @@ def held_changes(scopes: Sequence[HeldScope], columns: Sequence[DataField], reso
             return None
         found += [table.select(shape.names).cast(shape) for table in changes]
     return pa.concat_tables(found)
-
-
-def _numbered(side: int, name: str) -> str:
-    return f"{side}.{name}"
 
 
 def _is_null(sql: str) -> bool:

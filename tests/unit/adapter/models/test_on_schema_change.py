@@ -1,6 +1,7 @@
 """Decisions about on_schema_change: what differs, and the changes of the schema that adapt the table."""
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 from support.dbt_columns import TABLE, columns
 
 from dbt.adapters.tablestore.models.on_schema_change import Rename, SchemaChange, renames
@@ -106,3 +107,12 @@ def test_a_renamed_field_changes_the_type_of_its_column():
     assert SchemaChange.between(given, now)
     assert not SchemaChange.between(given, now, [Rename(("s", "element", "x"), "y")])
     assert SchemaChange.between(None, now, [Rename(("s", "element", "x"), "y")]).target_columns == tuple(given)
+
+
+def test_a_name_that_two_columns_claim_is_refused():
+    claims = [{"name": name, "config": {"renamed_from": "A"}} for name in ("c", "d")]
+    both = {"columns": {one["name"]: one for one in claims}}
+    with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were A before"):
+        renames(both, TABLE)
+    assert renames(both, columns(b="int")) == ()
+    assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)

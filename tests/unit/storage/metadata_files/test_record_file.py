@@ -24,7 +24,14 @@ def test_a_record(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [(b"{}", "'number' is missing"), (b"", "Expecting value"), (b"[1]", "list"), (b'{"number": "x"}', "invalid")],
+    [
+        (b"{}", "'number' is missing"),
+        (b"", "it is no JSON, from line 1, column 1 on"),
+        (b'{"number": 1,}', "it is no JSON, from line 1, column 14 on"),
+        (b"\xff\xfe\xff", "its bytes are no text"),
+        (b"[1]", "its JSON has another shape"),
+        (b'{"number": "x"}', "invalid"),
+    ],
 )
 def test_a_damaged_record(tmp_path, text, reason):
     path = str(tmp_path / "one")

@@ -22,6 +22,7 @@
       {%- set query = get_select_subquery(query) -%}
     {%- endif -%}
     {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
+    {%- set query = adapter.tablestore_with_fields_of(query, target_relation, on_schema_change) -%}
     {%- set source = tablestore_source(strategy, query, target_relation) -%}
     {%- set build_sql = strategy_macro({
         'target_relation': target_relation,

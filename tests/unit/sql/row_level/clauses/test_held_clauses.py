@@ -7,11 +7,13 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.sql import types as T
 
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide, held_changes
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 
@@ -138,3 +140,9 @@ def test_types_that_spark_changes_when_it_reads_them_are_left_to_it():
 
     assert found(removes=False) is None
     assert found(removes=True).column(ROW_KIND_COLUMN).to_pylist() == [REMOVED] * 3
+
+
+def test_a_checked_cast_of_a_number_is_what_arrow_checks():
+    fits = checked_cast_sql("(s.id + 1L)", T.ByteType(), "n")
+    assert changed([("t.id = 2", {"n": fits})]) == [(2, 3, Decimal("2.00"), None, KEPT)]
+    assert changed([("t.id = 2", {"n": checked_cast_sql("(s.id + 200L)", T.ByteType(), "n")})]) is None

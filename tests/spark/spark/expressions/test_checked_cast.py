@@ -10,11 +10,11 @@ from tablestore_engine.errors import TableStoreError
 pytestmark = pytest.mark.spark
 
 STATEMENTS = {
-    "INSERT INTO t (id, n) VALUES (2, 3000000000)": "'n' (int) cannot hold the number 3000000000",
-    "INSERT INTO t BY NAME SELECT 2 AS id, 99999.995 AS e": "'e' (decimal(7,2)) cannot hold the number 99999.995",
-    "INSERT INTO t (id, e) VALUES (2, 1e10)": "cannot hold the number 1.0E10",
-    "UPDATE t SET n = n + 3000000000": "cannot hold the number 3000000001",
-    "UPDATE t SET s.a = 300": "'s.a' (tinyint) cannot hold the number 300",
+    "INSERT INTO t (id, n) VALUES (2, 3000000000)": "'n' (int) cannot hold the value 3000000000",
+    "INSERT INTO t BY NAME SELECT 2 AS id, 99999.995 AS e": "'e' (decimal(7,2)) cannot hold the value 99999.995",
+    "INSERT INTO t (id, e) VALUES (2, 1e10)": "cannot hold the value 1.0E10",
+    "UPDATE t SET n = n + 3000000000": "cannot hold the value 3000000001",
+    "UPDATE t SET s.a = 300": "'s.a' (tinyint) cannot hold the value 300",
     """MERGE INTO t USING (SELECT 1 AS id, 3000000000 AS n) q ON t.id = q.id
     WHEN MATCHED THEN UPDATE SET n = q.n""": "'n' (int) cannot hold",
     """MERGE INTO t USING (SELECT 3 AS id, 3000000000 AS n, 1 AS e, NULL AS s) q ON t.id = q.id
@@ -53,22 +53,22 @@ def test_partitions_that_there_cannot_be(store, value):
     store.execute("CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)")
     store.execute("INSERT INTO t VALUES (1, 1), (2, NULL)")
     for verb in ("INSERT INTO", "INSERT OVERWRITE"):
-        with pytest.raises(TableStoreError, match=r"'p' \(int\) cannot hold the number"):
+        with pytest.raises(TableStoreError, match=r"'p' \(int\) cannot hold the value"):
             store.execute(f"{verb} t PARTITION (p = {value}) SELECT 9")
     store.execute("INSERT OVERWRITE t PARTITION (p = '1') SELECT 3")
     assert rows(store) == [(2, None), (3, 1)]
 
 
 NESTED = {
-    "INSERT INTO t VALUES (2, named_struct('x', 300, 'y', 1), NULL, NULL)": "'s.a' (tinyint) cannot hold the number",
-    "INSERT INTO t (s, id) VALUES (named_struct('b', 1, 'a', 300), 2)": "'s.a' (tinyint) cannot hold the number 300",
+    "INSERT INTO t VALUES (2, named_struct('x', 300, 'y', 1), NULL, NULL)": "'s.a' (tinyint) cannot hold the value",
+    "INSERT INTO t (s, id) VALUES (named_struct('b', 1, 'a', 300), 2)": "'s.a' (tinyint) cannot hold the value 300",
     "INSERT INTO t (id, l) VALUES (2, array(named_struct('n', array(1, 70000))))": "'l.n' (smallint) cannot hold",
-    "INSERT INTO t (id, m) VALUES (2, map('k', 1e9))": "'m' (decimal(4,1)) cannot hold the number 1.0E9",
+    "INSERT INTO t (id, m) VALUES (2, map('k', 1e9))": "'m' (decimal(4,1)) cannot hold the value 1.0E9",
     "INSERT INTO t (id, m) SELECT 2, map('k', cast(1000.0 AS DECIMAL(7, 2)))": "'m' (decimal(4,1)) cannot hold",
-    "UPDATE t SET l = array(named_struct('n', array(70000)))": "'l.n' (smallint) cannot hold the number 70000",
-    "UPDATE t SET m = map('k', 1000)": "'m' (decimal(4,1)) cannot hold the number 1000",
+    "UPDATE t SET l = array(named_struct('n', array(70000)))": "'l.n' (smallint) cannot hold the value 70000",
+    "UPDATE t SET m = map('k', 1000)": "'m' (decimal(4,1)) cannot hold the value 1000",
     """MERGE INTO t USING (SELECT 1 AS id, named_struct('b', 1, 'a', -129) AS v) q ON t.id = q.id
-    WHEN MATCHED THEN UPDATE SET s = q.v""": "'s.a' (tinyint) cannot hold the number -129",
+    WHEN MATCHED THEN UPDATE SET s = q.v""": "'s.a' (tinyint) cannot hold the value -129",
     """MERGE INTO t USING (SELECT 3 AS id, NULL AS s, NULL AS l, map('k', 1000) AS m) q ON t.id = q.id
     WHEN NOT MATCHED THEN INSERT *""": "'m' (decimal(4,1)) cannot hold",
 }
