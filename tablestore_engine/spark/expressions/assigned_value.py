@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Final
 
 from pyspark.sql import types as T
 
@@ -16,6 +17,8 @@ from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.assignable_types import LEGACY, check_assignable
 from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql, may_fail
+
+_GIVEN: Final = "given_value"
 
 
 class StoreAssignment:
@@ -86,6 +89,12 @@ class StoreAssignment:
             changes = changes or inner is not None
             parts.append(f"{inner or path} AS {quoted_name(field.name)}")
         return f"if({value} IS NULL, NULL, struct({', '.join(parts)}))" if changes else None
+
+
+def with_value_once(value: str, used: Callable[[str], str]) -> str:
+    """SQL of what `used` makes of the SQL of a value, which is evaluated once: `rand()` is another value each time."""
+    result = used(_GIVEN)
+    return f"({value})" if result == _GIVEN else f"transform(array({value}), {_GIVEN} -> {result})[0]"
 
 
 def has_named_fields(kind: T.DataType) -> bool:

@@ -109,10 +109,10 @@ def align(
 
 
 def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
-    """SQL of a value of a PARTITION clause, of whatever type, as its column holds it."""
+    """SQL of a value of a PARTITION clause as its column holds it: to Spark, such values of all types are texts."""
     wanted = to_spark_type(field.type)
-    if not isinstance(wanted, T.StringType) and refuses_values(spark):
-        return checked_cast_sql(f"({value})", wanted, field.name)
+    if not isinstance(wanted, (T.StringType, T.BinaryType)) and refuses_values(spark):
+        return checked_cast_sql(f"CAST({value} AS STRING)", wanted, field.name, T.StringType())
     return f"CAST({value} AS {sql_type(field.type)})"
 
 

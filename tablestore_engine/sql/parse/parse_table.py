@@ -249,6 +249,8 @@ def column_definition(cursor: Cursor, refused: Refused, *, typed: bool = True) -
             is_key, constraint = True, ""
             _constraint_flags(cursor)
         elif cursor.accept("DEFAULT"):
+            if column.default_sql is not None:
+                raise cursor.error(f"Column {name} has two DEFAULT clauses", kind=SqlError, hint="Leave one out.")
             column = replace(column, default_sql=_default(cursor))
         elif cursor.accept("FIRST"):
             column = replace(column, first=True)

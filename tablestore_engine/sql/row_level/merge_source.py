@@ -231,7 +231,10 @@ def source_fields(source: DataFrame) -> tuple[DataField, ...]:
 
 
 def source_side(alias: str, source: DataFrame) -> NamedSide | None:
-    """The source as expressions name it; None where one has a type that tables do not have."""
+    """The source as expressions name it; None where one has a type that tables do not have, or
+    is NULL without a type."""
+    if "void" in source.schema.simpleString():
+        return None
     try:
         return NamedSide(alias, source_fields(source))
     except UnsupportedTypeError:

@@ -36,7 +36,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.dml.row_level import Read, write_changed_rows, write_held_rows
-from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
+from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, with_value_once
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
@@ -49,7 +49,7 @@ from tablestore_engine.spark.session.session_settings import assignment_policy, 
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
-from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_read_on
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -125,7 +125,9 @@ class RowLevelTarget:
             given |= {n: one.dataType for n, one in zip(unsure, found.fields, strict=True)}
         for n, kind in given.items():
             if kind is not None:
-                values[n] = self.converted(f"({values[n]})", kind, given_values[n][0], n)
+                converted = partial(self.converted, given=kind, field=given_values[n][0], name=n)
+                once = not is_read_on(values[n], sides, self.resolver)
+                values[n] = with_value_once(values[n], converted) if once else converted(f"({values[n]})")
         return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
 
     def converted(self, value: str, given: T.DataType, field: DataField, name: str) -> str:

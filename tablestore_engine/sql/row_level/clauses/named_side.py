@@ -53,6 +53,12 @@ def certain_kind(sql: str, sides: Sequence[NamedSide], resolver: Resolver) -> T.
     return None if kind is None else to_spark_type(kind)
 
 
+def is_read_on(sql: str, sides: Sequence[NamedSide], resolver: Resolver) -> bool:
+    """Whether an expression is certainly made of columns of the sides, constants and operators: it has the same value
+    wherever it is repeated."""
+    return have_certain_names(sides) and read_on(sql, sides, resolver) is not None
+
+
 def numbered_fields(sides: Sequence[NamedSide]) -> tuple[DataField, ...]:
     """The columns of all sides, by their `numbered` names."""
     return tuple(

@@ -152,3 +152,46 @@ def test_a_number_of_a_wider_type_that_fits(store, policy):
         "MERGE INTO t USING (SELECT 2L AS id, 9L AS n) q ON t.id = q.id WHEN MATCHED THEN UPDATE SET n = q.n * 2L"
     )
     assert sorted(store.sql("SELECT * FROM t").collect()) == [(1, 8), (2, 18)]
+
+
+def test_a_source_whose_column_is_null_fits_every_column(store, policy):
+    policy("ANSI")
+    store.execute("CREATE TABLE t (id int, n int, l array<int>, s struct<a:int>)")
+    store.execute("INSERT INTO t VALUES (1, 7, array(1), struct(1))")
+    merge = "MERGE INTO t USING (SELECT {} AS id, NULL AS w, array(NULL) AS v) q ON t.id = q.id"
+    store.execute(merge.format(1) + " WHEN MATCHED THEN UPDATE SET n = q.w, l = v, s.a = w")
+    assert store.sql("SELECT * FROM t").collect() == [(1, None, [None], (None,))]
+    store.execute(merge.format(2) + " WHEN NOT MATCHED THEN INSERT (id, n, s) VALUES (q.id, w, w)")
+    assert store.sql("SELECT n, s FROM t WHERE id = 2").collect() == [(None, None)]
+
+
+@pytest.mark.parametrize("value", ["1.5", "true", "'x'", "3000000000", "DATE'2024-01-01'"])
+def test_a_partition_that_is_no_value_of_its_column(store, policy, value):
+    policy("ANSI")
+    store.execute("CREATE TABLE t (a int, p int, d date) PARTITIONED BY (p, d)")
+    with pytest.raises(SchemaError, match=r"Column 'p' \(int\) cannot hold the value"):
+        store.execute(f"INSERT INTO t PARTITION (p = {value}, d = '2024-01-01') SELECT 1")
+    with pytest.raises(SchemaError, match=r"Column 'd' \(date\) cannot hold the value 'no'"):
+        store.execute("INSERT INTO t PARTITION (p = '5', d = 'no') SELECT 1")
+    store.execute("INSERT INTO t PARTITION (p = 5L, d = TIMESTAMP'2024-01-01 10:00:00') SELECT 1")
+    assert store.sql("SELECT p, string(d) FROM t").collect() == [(5, "2024-01-01")]
+
+
+SOME = "if(rand() < 0.5, NULL, 3L)"
+ONCE = {
+    f"UPDATE t SET n = {SOME}, d = if(rand() < 0.5, NULL, '2024-01-01')": "n",
+    f"UPDATE t SET s.a = {SOME}": "s.a",
+    f"UPDATE t SET s = struct({SOME}, 1L)": "s.a",
+    f"""MERGE INTO t USING (SELECT id + 50 AS id FROM range(100)) q ON t.id = q.id
+    WHEN MATCHED THEN UPDATE SET n = {SOME} WHEN NOT MATCHED THEN INSERT (id, n) VALUES (q.id, {SOME})""": "n",
+}
+
+
+@pytest.mark.parametrize("statement", ONCE)
+def test_a_random_value_is_evaluated_once(store, policy, statement):
+    policy("ANSI")
+    store.execute("CREATE TABLE t (id bigint, n int, d date, s struct<a:int, b:int>)")
+    store.execute("INSERT INTO t SELECT id, 1, NULL, NULL FROM range(100)")
+    store.execute(statement)
+    read = store.sql(f"SELECT DISTINCT {ONCE[statement]} FROM t WHERE id >= 50").collect()
+    assert set(read) == {(None,), (3,)}

@@ -54,6 +54,7 @@ REFUSED = [
     ("alter table t add column a int primary key", "cannot become the primary key", "Create another table"),
     ("alter table t replace columns (a as b + 1)", "computed column a", "ADD COLUMN"),
     ("alter table t modify column a int default 3", "a DEFAULT at line 1, column 35", "SET DEFAULT"),
+    ("create table t (a int default null default 5)", "Column a has two DEFAULT clauses", "Leave one out."),
     ("alter table t change column a b int check (b > 1)", "column 37, near 'check'", "ADD CONSTRAINT"),
     ("create table t (a int) partitioned by (b int after a)", "cannot be given a position", ""),
     ("create table t (a int primary key) partitioned by (b int primary key)", "second primary key", "in one"),

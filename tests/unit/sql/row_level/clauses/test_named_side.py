@@ -7,7 +7,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.names import ANY_CASE
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField
-from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_read_on
 
 TARGET = NamedSide("t", (DataField(0, "id", AtomicType("INT")), DataField(1, "n", AtomicType("BIGINT"))))
 SOURCE = NamedSide("s", (DataField(0, "ID", AtomicType("INT")), DataField(1, "l", ArrayType(AtomicType("STRING")))))
@@ -37,3 +37,18 @@ def test_names_that_mean_more_than_one_column():
     assert certain_kind("t.n", [TARGET, NamedSide("T", TARGET.fields)], ANY_CASE) is None
     twice = NamedSide("s", (*SOURCE.fields, DataField(2, "L", AtomicType("INT"))))
     assert certain_kind("s.l", [twice], ANY_CASE) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_read"),
+    [
+        ("t.n + 1", True),
+        ("'text'", True),
+        ("rand()", False),
+        ("t.n + rand()", False),
+        ("(SELECT 1)", False),
+        ("id", False),
+    ],
+)
+def test_what_has_the_same_value_wherever_it_is_repeated(sql, is_read):
+    assert is_read_on(sql, [TARGET, SOURCE], ANY_CASE) is is_read
