@@ -49,7 +49,7 @@ from tablestore_engine.spark.session.session_settings import assignment_policy, 
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
-from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_read_on
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_random
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class RowLevelTarget:
         for n, kind in given.items():
             if kind is not None:
                 converted = partial(self.converted, given=kind, field=given_values[n][0], name=n)
-                once = not is_read_on(values[n], sides, self.resolver)
+                once = is_random(values[n])
                 values[n] = with_value_once(values[n], converted) if once else converted(f"({values[n]})")
         return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
 
