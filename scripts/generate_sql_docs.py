@@ -78,6 +78,14 @@ may have one of these names, or one that begins with `__tablestore_`.
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
   table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
+- The catalog is called `tablestore` (or `spark_catalog`, or `paimon`): `SHOW CATALOGS`, `current_catalog()`,
+  `USE CATALOG tablestore`, `SET CATALOG tablestore` and names such as `tablestore.schema.table` agree.
+  `COMMENT ON COLUMN t.s.x` is about the field `x` of a column, unless there is a table `t.s`.
+- `DESCRIBE TABLE EXTENDED` has the rows `name`, `file.path`, `file.format`, `bucket` (-1 for dynamic buckets, and
+  `bucket-key` where rows are hashed), `change-tracking`, `log.system`, `log.kafka.bootstrap.servers`,
+  `log.kafka.topic`, `log.retention` and `num-files`; with PARTITION, `partition`, `file.path` and `num-files`.
+  `DESCRIBE` of a view shows its columns as they were when it was created; `DESCRIBE QUERY SELECT * FROM v` shows those
+  of now.
 - `0.0` and `-0.0` are equal in every condition, key and join, and both are read as they were written, except in keys,
   where they are `0.0`. Spark alone misses one of them in plain Parquet files with dictionaries, and in ORC files.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns, or

@@ -50,6 +50,7 @@ from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable,
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowStatement, Update
 from tablestore_engine.sql.statements.script import QueriesInside
+from tablestore_engine.sql.statements.show import ShowCatalogs
 from tablestore_engine.sql.statements.statement import (
     Call,
     Existing,
@@ -69,6 +70,8 @@ from tablestore_engine.sql.statements.table import (
     UncacheTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.patterns import matching
 from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
 from tablestore_engine.sql.write_statements.execute_check_constraint import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
@@ -163,7 +166,11 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
             return _explained(target, changed, prefix)
     query = getattr(inner, "query_sql", None)
     if query is None:
-        raise SqlError(f"EXPLAIN of {type(inner).__name__} is not supported.", hint="EXPLAIN its query.")
+        verb = " ".join(inner.sql.split()[:2]).upper()
+        raise SqlError(
+            f"{verb} has no plan: it runs no query, so there is nothing to EXPLAIN.",
+            hint="EXPLAIN a query, INSERT, UPDATE, DELETE, MERGE or CREATE TABLE … AS.",
+        )
     frames = context.frames()
     plan = frames.run(frames.bound(query), prefix)
     return StatementResult("EXPLAIN", dataframe=named_plan(plan, frames.scans))
@@ -188,6 +195,15 @@ def _pass_through(statement: Statement, context: RowContext) -> StatementResult:
     with translated():
         frame = context.spark().sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
+
+
+def _show_catalogs(statement: ShowCatalogs, context: RowContext) -> StatementResult:
+    """The warehouse's catalog, and those of Spark's session."""
+    with translated():
+        found = {row[0] for row in context.spark().sql("SHOW CATALOGS").collect()}
+    names = matching(sorted({*found, OWN_CATALOGS[-1]}), statement.like)
+    rows = [(name,) for name in names]
+    return StatementResult("SHOW CATALOGS", columns=("catalog",), types=("string",), rows=rows)
 
 
 def _cache(statement: CacheTable, context: RowContext) -> StatementResult:
@@ -306,6 +322,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     Explain: _explain,
     PassThrough: _pass_through,
     ForeignStatement: _pass_through,
+    ShowCatalogs: _show_catalogs,
     Compact: _compact,
     CacheTable: _cache,
     UncacheTable: _uncache,

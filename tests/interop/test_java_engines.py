@@ -25,6 +25,7 @@ from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataFiel
 STEPS = 10
 INT, BIGINT, STRING = AtomicType("INT"), AtomicType("BIGINT"), AtomicType("STRING")
 NESTED = ArrayType(RowType((DataField(90, "k", INT), DataField(91, "v", STRING))))
+TIMED = MapType(AtomicType("STRING", False), RowType((DataField(92, "n", INT), DataField(93, "at", STRING))))
 MAP = MapType(AtomicType("STRING", False), INT)
 TEXTS = ("", " ", "a", "b", "a,b", "b,c", ",", "ü")
 
@@ -35,6 +36,17 @@ def _list(rng):
 
 def _rows(rng):
     return [rng.choice((None, {"k": rng.randrange(3), "v": rng.choice("xy")})) for _ in range(rng.randrange(4))]
+
+
+def _partial_rows(rng):
+    return [rng.choice((None, {"k": rng.randrange(3), "v": rng.choice(("x", "y", None))})) for _ in range(3)]
+
+
+def _times(rng):
+    def value():
+        return rng.choice((None, {"n": rng.randrange(9), "at": rng.choice(("1", "2", "10", None))}))
+
+    return [(key, value()) for key in sorted({rng.choice("abc") for _ in range(2)})]
 
 
 def _map(rng):
@@ -70,13 +82,17 @@ FUNCTIONS = [
     ("nested_update", NESTED, _rows, {}),
     ("nested_update", NESTED, _rows, {"nested-key": "k"}),
     ("nested_update", NESTED, _rows, {"count-limit": "3"}),
+    ("nested_partial_update", NESTED, _partial_rows, {"nested-key": "k"}),
+    ("merge_map_with_keytime", TIMED, _times, {}),
+    ("merge_map_with_keytime", TIMED, _times, {"ts-field": "at"}),
+    ("primary-key", STRING, lambda rng: rng.choice(TEXTS), {}),
 ]
-WITHOUT_ORDER = ("merge_map", "nested_update", "collect")
+WITHOUT_ORDER = ("merge_map", "merge_map_with_keytime", "nested_update", "nested_partial_update", "collect")
 """Functions of which Java gives the elements in the order of a hash."""
-TAKE_BACK = ("sum", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
+TAKE_BACK = ("primary-key", "sum", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
 ENGINES = (
     "aggregation", "aggregation by field", "partial-update by field", "groups", "groups by field",
-    "groups with deletes", "aggregation with deletes",
+    "groups with deletes", "aggregation with deletes", "aggregation by field with deletes",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -14,9 +15,11 @@ from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, rows_of
 from support.roaring import bitmap_of, numbers_of
 
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
+from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import ArrayType, AtomicType
 
 COLUMNS = {
@@ -253,3 +256,18 @@ def test_a_retraction_before_all_records_of_its_key(java, catalog, name):
     table.write([{"id": 0, "at": 1, "n": 10}])
     assert table.read().column("n").to_pylist() == [7]
     assert [json.loads(row)[2] for row in java.read(table.table.path)[1].elements()] == [10]
+
+
+@pytest.mark.parametrize(("keys", "named", "rows"), [(["id"], "id", 1), (["id"], "n", 1), ([], "id", 2)])
+def test_a_primary_key_among_the_options_of_a_schema(java, catalog, same, name, keys, named, rows):
+    """Java takes the option out when it makes a table. In a schema that has it, the list of keys decides alone."""
+    options = {"bucket": "1", "bucket-key": "id"} if not keys else {"bucket": "1"}
+    schema = create_schema([(n, COLUMNS[n], None) for n in ("id", "n")], keys, options=options)
+    catalog.create_database("db", if_not_exists=True)
+    catalog.create_table("db", name, replace(schema, options={**schema.options, "primary-key": named}))
+    table = OurTable(catalog, "db", name)
+    for n in (1, 2):
+        table.write([{"id": 1, "n": n}])
+        assert same(table).num_rows == (n if rows > 1 else 1)
+    java.ask("compact", table.table.path, "write-only=false")
+    assert same(table).num_rows == rows

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 from support.interop.ours import OurTable
 
-from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+    SetColumnDefault,
+)
+from tablestore_engine.schema.types.types import NULL_DEFAULT, AtomicType
 
 LONG, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 COLUMNS = {"id": LONG, "a": INT, "b": TEXT, "c": TEXT, "f": AtomicType("FLOAT")}
@@ -48,4 +55,15 @@ def test_java_reads_changed_columns(catalog, java_reads, name):
         table.write([{"id": 3}])
         java_reads(table)
     table.compact(full=True)
+    java_reads(table)
+
+
+@pytest.mark.parametrize("key", [(), ("id",)], ids=["append", "keyed"])
+def test_columns_whose_default_is_null(catalog, all_read, java_reads, name, key):
+    """That is one more word of the schema, which others pass over."""
+    table = OurTable.create(catalog, name, COLUMNS, key=key, options={"bucket": "1"} if key else {})
+    table.table.alter(SetColumnDefault("c", NULL_DEFAULT), SetColumnDefault("b", "x"))
+    assert [one.default_value for one in table.table.schema.fields] == [None, None, "x", NULL_DEFAULT, None]
+    table.write([{"id": 1, "a": 1, "b": "y", "f": 1.5}])
+    all_read(table)
     java_reads(table)

@@ -21,6 +21,14 @@ ROWS = {
         "fields": [{"id": 90, "name": "k", "type": "INT"}, {"id": 91, "name": "v", "type": "STRING"}],
     },
 }
+TIMED = {
+    "type": "MAP",
+    "key": "STRING",
+    "value": {
+        "type": "ROW",
+        "fields": [{"id": 92, "name": "v", "type": "INT"}, {"id": 93, "name": "at", "type": "STRING"}],
+    },
+}
 LISTS = st.lists(st.none() | st.integers(0, 3), max_size=3)
 TEXTS = st.sampled_from(["", " ", "a", "b", "a;b", ";", "ü", "x y"])
 DICTS = st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 3), max_size=2)
@@ -28,6 +36,11 @@ NESTED = st.lists(
     st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
     max_size=3,
 )
+UPDATED = st.lists(
+    st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.none() | st.sampled_from("xy")}),
+    max_size=3,
+)
+TIMES = st.fixed_dictionaries({"v": st.integers(0, 9), "at": st.none() | st.sampled_from(["1", "2", "10"])})
 COUNTED = st.sets(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=4).map(
     lambda coupons: sketches.hll(coupons, 4)
 )
@@ -62,6 +75,12 @@ FOLDS = [
     ("nested_update", ROWS, NESTED, {}),
     ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
     ("nested_update", ROWS, NESTED.map(lambda rows: [row for row in rows if row]), {"count-limit": "3"}),
+    ("nested_update", ROWS, UPDATED, {"nested-key": "k", "nested-sequence-field": "v"}),
+    ("nested_update", ROWS, UPDATED, {"nested-key": "k", "nested-key-null-strategy": "ignore"}),
+    ("nested_partial_update", ROWS, UPDATED, {"nested-key": "k"}),
+    ("nested_partial_update", ROWS, UPDATED, {"nested-key": "k", "nested-key-null-strategy": "ignore"}),
+    ("merge_map_with_keytime", TIMED, st.dictionaries(st.sampled_from("ab"), st.none() | TIMES), {"ts-field": "at"}),
+    ("primary-key", "STRING", TEXTS, {}),
     ("max", "BOOLEAN", st.booleans(), {}),
     ("hll_sketch", "BYTES", COUNTED, {}),
     ("theta_sketch", "BYTES", HASHED, {}),

@@ -19,6 +19,7 @@ RETRACTABLE = (
     "collect",
     "merge_map",
     "nested_update",
+    "primary-key",
 )
 """Functions that can take a value back."""
 
@@ -39,12 +40,14 @@ def step(function, options, state, back, value):
     """The next state; None is that of no record."""
     if back:
         return _retract(function, options, state, value)
-    if function == "last_value":
+    if function in ("last_value", "primary-key"):
         return value
     if function == "count":
         return (state or 0) + (value is not None)
     if value is None:
         return state
+    if cleans(options):
+        return _JOIN[function](options, state or [], value)
     if function == "collect" and options.get("distinct"):
         return _distinct(options, state, value)
     return value if state is None else _JOIN[function](options, state, value)
@@ -53,6 +56,8 @@ def step(function, options, state, back, value):
 def _retract(function, options, state, value):
     if function == "last_value":
         return None
+    if function == "primary-key":
+        return value
     if function == "count":
         return (state or 0) - (value is not None)
     if value is None:
@@ -83,8 +88,10 @@ def step_late(function, options, state, value):
     """The next state where the record comes late for its sequence group: it is put before what is there."""
     if function in ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "collect"):
         return step(function, options, state, False, value)
-    if function == "last_value":
+    if function in ("last_value", "primary-key"):
         return state
+    if cleans(options) and state is None:
+        return step(function, options, None, False, value)
     return step(function, options, value, False, state)
 
 
@@ -118,12 +125,59 @@ def _distinct(_options, state, values):
 
 
 def _nested_update(options, state, rows):
+    if cleans(options):
+        return _clean_update(options, state, rows)
     limit = int(options.get("count-limit", 1_000_000))
     if len(state) >= limit:
         return state
     room = limit - len(state)
     there = [one for one in state if one is not None]
     return _rows_by_key(options, there + [one for one in rows if one is not None][:room])
+
+
+def cleans(options):
+    """Whether nested rows are merged by their key even in a list that comes first."""
+    return "nested-sequence-field" in options or options.get("nested-key-null-strategy", "merge") != "merge"
+
+
+def _clean_update(options, state, rows):
+    """The options of nested rows that later versions of Paimon have."""
+    keys, by_key = _nested_keys(options), {}
+    order = options.get("nested-sequence-field", "").split(",") if "nested-sequence-field" in options else []
+    for row in [*_with_keys(options, state), *_with_keys(options, rows)]:
+        at = tuple(_key(row, keys))
+        if at in by_key:
+            if not_before([row[name] for name in order], [by_key[at][name] for name in order]):
+                by_key[at] = row
+        elif len(by_key) < int(options.get("count-limit", 1_000_000)):
+            by_key[at] = row
+    return list(by_key.values())
+
+
+def _with_keys(options, rows):
+    keys = _nested_keys(options)
+    ignores = options.get("nested-key-null-strategy") == "ignore"
+    return [row for row in rows if row is not None and not (ignores and None in _key(row, keys))]
+
+
+def _nested_partial_update(options, state, rows):
+    keys, by_key = _nested_keys(options), {}
+    for row in [*_with_keys(options, state), *_with_keys(options, rows)]:
+        one = by_key.setdefault(tuple(_key(row, keys)), dict.fromkeys(row))
+        one.update({name: value for name, value in row.items() if value is not None})
+    return list(by_key.values())
+
+
+def _merge_map_with_keytime(options, state, given):
+    time, left = options["ts-field"], dict(state)
+    for key, value in given.items():
+        if value is None:
+            left.pop(key, None)
+        elif value[time] is not None:
+            had = left.get(key)
+            if had is None or had[time] is None or value[time] > had[time]:
+                left[key] = value
+    return left
 
 
 def _rows_by_key(options, rows):
@@ -153,6 +207,9 @@ _JOIN = {
     "bool_and": lambda _, a, b: a and b,
     "bool_or": lambda _, a, b: a or b,
     "collect": lambda _, a, b: [*a, *b],
+    "merge_map_with_keytime": _merge_map_with_keytime,
+    "nested_partial_update": _nested_partial_update,
+    "primary-key": lambda _, _a, b: b,
     "merge_map": lambda _, a, b: {**a, **b},
     "hll_sketch": lambda _, a, b: sketches.hll_union(a, b),
     "theta_sketch": lambda _, a, b: sketches.theta_union(a, b),

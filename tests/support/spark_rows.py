@@ -45,13 +45,13 @@ def _sortable(value):
 def normal(value):
     """NaN equals itself, a map or a row is its items, and times are in UTC."""
     if isinstance(value, dict):
-        return sorted(value.items())
+        return [(key, normal(one)) for key, one in sorted(value.items())]
     if isinstance(value, list):
         return [normal(one) for one in value]
     if isinstance(value, datetime):
         return value.replace(tzinfo=None)
     if isinstance(value, Row):
-        return sorted(value.asDict().items())
+        return normal(value.asDict())
     return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
 
 

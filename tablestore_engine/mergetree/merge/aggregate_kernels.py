@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,41 +21,22 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     Indices,
     Mask,
     codes,
-    combined_codes,
     elements_of,
     gathered,
-    how_often_before,
-    last_seen,
     valid_mask,
+)
+from tablestore_engine.mergetree.merge.groups import Groups, no_list, none_valid
+from tablestore_engine.mergetree.merge.nested_kernels import (
+    merge_map,
+    merge_map_with_keytime,
+    nested_partial_update,
+    nested_update,
 )
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
 _FACTOR_DIGITS = 18
 """Products of two decimals of at most so many digits are decimals of 128 bits."""
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Where the groups of some rows begin; there is at least one group, and none is empty."""
-
-    starts: Indices
-    rows: int
-
-    @property
-    def count(self) -> int:
-        """How many groups there are."""
-        return len(self.starts)
-
-    @property
-    def ends(self) -> Indices:
-        """The last row of each group."""
-        return np.append(self.starts[1:], self.rows) - 1
-
-    @property
-    def ids(self) -> Indices:
-        """The number of each row's group."""
-        return np.repeat(np.arange(self.count), np.diff(np.append(self.starts, self.rows)))
 
 
 def fold_values(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
@@ -109,13 +89,6 @@ def _first_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     return values.take(pa.array(found, mask=found == groups.rows))
 
 
-def _none_valid(values: pa.Array, groups: Groups) -> Mask | None:
-    """Which groups have only nulls."""
-    if values.null_count == 0:
-        return None
-    return ~np.logical_or.reduceat(valid_mask(values), groups.starts)
-
-
 def _numbers(values: pa.Array, null: Any) -> npt.NDArray[Any]:
     filled = values.fill_null(pa.scalar(null, values.type)) if values.null_count else values
     numbers: npt.NDArray[Any] = filled.to_numpy(zero_copy_only=False)
@@ -128,7 +101,7 @@ def _max(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if pa.types.is_floating(values.type):
         # NaN is greater than every number, and `maximum` keeps it.
         found = np.maximum.reduceat(_numbers(values, -np.inf), groups.starts)
-        return pa.array(found, values.type, mask=_none_valid(values, groups))
+        return pa.array(found, values.type, mask=none_valid(values, groups))
     return _extreme(values, groups, "right")
 
 
@@ -137,7 +110,7 @@ def _min(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         return _bool_and(_fold, values, groups)
     if pa.types.is_floating(values.type):
         found = np.fmin.reduceat(_numbers(values, np.nan), groups.starts)
-        return pa.array(found, values.type, mask=_none_valid(values, groups), from_pandas=False)
+        return pa.array(found, values.type, mask=none_valid(values, groups), from_pandas=False)
     return _extreme(values, groups, "left")
 
 
@@ -156,7 +129,7 @@ def _extreme(values: pa.Array, groups: Groups, side: Literal["left", "right"]) -
 
 
 def _sum(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    none = _none_valid(values, groups)
+    none = none_valid(values, groups)
     if pa.types.is_floating(values.type):
         total = np.add.reduceat(_numbers(values, 0.0).astype(np.float64), groups.starts)
         return pa.array(total, pa.float64(), mask=none).cast(values.type, safe=False)
@@ -179,7 +152,7 @@ def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     whole = pa.types.is_decimal(values.type)
     if whole and (values.type.scale or values.type.precision > _FACTOR_DIGITS):
         return _rounded_product(values, groups)
-    none = _none_valid(values, groups)
+    none = none_valid(values, groups)
     if pa.types.is_floating(values.type):
         result = np.multiply.reduceat(_numbers(values, 1.0).astype(np.float64), groups.starts)
         return pa.array(result, pa.float64(), mask=none).cast(values.type, safe=False)
@@ -239,12 +212,12 @@ def _called(values: pa.Array, digits: int, scale: int) -> pa.Array:
 
 def _bool_and(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     found = np.logical_and.reduceat(_numbers(values, True), groups.starts)
-    return pa.array(found, pa.bool_(), mask=_none_valid(values, groups))
+    return pa.array(found, pa.bool_(), mask=none_valid(values, groups))
 
 
 def _bool_or(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     found = np.logical_or.reduceat(_numbers(values, False), groups.starts)
-    return pa.array(found, pa.bool_(), mask=_none_valid(values, groups))
+    return pa.array(found, pa.bool_(), mask=none_valid(values, groups))
 
 
 def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
@@ -258,7 +231,7 @@ def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         ids, parts = ids[owner], pc.list_flatten(tokens)
         kept = first | _first_seen(ids, parts) & pc.not_equal(parts, "").to_numpy(zero_copy_only=False)
         ids, parts = ids[kept], parts.filter(pa.array(kept))
-    lists = gathered(parts, ids, _no_list(values, groups), pa.list_(values.type))
+    lists = gathered(parts, ids, no_list(values, groups), pa.list_(values.type))
     return pc.binary_join(lists, pa.scalar(fold.delimiter, values.type))
 
 
@@ -279,95 +252,16 @@ def _collect(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if fold.distinct:
         kept = _first_seen(ids, elements)
         ids, elements = ids[kept], elements.filter(pa.array(kept))
-    return gathered(elements, ids, _no_list(values, groups), values.type)
-
-
-def _merge_map(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    """Of each key of the maps the last value."""
-    owners, entries = elements_of(values)
-    ids = groups.ids[owners]
-    kept = last_seen(ids, codes(pc.struct_field(entries, [0])))
-    return gathered(entries.filter(pa.array(kept)), ids[kept], _no_list(values, groups), values.type)
-
-
-def _nested_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    """The nested rows; with a nested key, of each the last. An only list stays as it is."""
-    if fold.count_limit is not None:
-        return _limited_update(fold, fold.count_limit, values, groups)
-    owners, rows = elements_of(values)
-    alone = np.add.reduceat(valid_mask(values).astype(np.int64), groups.starts) == 1
-    ids = groups.ids[owners]
-    there = valid_mask(rows) | alone[ids]
-    ids, rows = ids[there], rows.filter(pa.array(there))
-    if fold.nested_key:
-        kept = last_seen(ids, nested_keys(fold, rows)) | alone[ids]
-        ids, rows = ids[kept], rows.filter(pa.array(kept))
-    return gathered(rows, ids, _no_list(values, groups), values.type)
-
-
-def _limited_update(fold: Fold, limit: int, values: pa.Array, groups: Groups) -> pa.Array:
-    """The lists of each group one after the other, since rows of the same nested key make room for others.
-
-    There are as many steps as the longest group has lists; a step joins one list in each group that has room.
-    """
-    ids, lists = groups.ids[valid_mask(values)], values.drop_null()
-    if not len(ids):
-        return pa.nulls(groups.count, values.type)
-    step_of = how_often_before(ids)
-    starts = np.flatnonzero(step_of == 0)
-    state = lists.take(pa.array(starts))
-    owner_of = np.cumsum(step_of == 0) - 1
-    for step in range(1, int(step_of.max()) + 1):
-        at = np.flatnonzero(step_of == step)
-        sizes = pc.list_value_length(state).to_numpy(zero_copy_only=False)
-        at = at[sizes[owner_of[at]] < limit]
-        if not len(at):
-            continue
-        owners = owner_of[at]
-        had, given = state.take(pa.array(owners)), lists.take(pa.array(at))
-        joined = _joined_rows(fold, had, given, limit - sizes[owners])
-        source = np.arange(len(state))
-        source[owners] = len(state) + np.arange(len(owners))
-        state = pa.concat_arrays([state, joined]).take(pa.array(source))
-    found = np.full(groups.count, -1)
-    found[ids[starts]] = np.arange(len(starts))
-    return state.take(pa.array(found, mask=found < 0))
-
-
-def _joined_rows(fold: Fold, had: pa.Array, given: pa.Array, room: Indices) -> pa.Array:
-    """The nested rows of two lists, of the second as many as there is room for; with a nested key, of each the last."""
-    owners, rows = elements_of(had)
-    added_to, added = elements_of(given)
-    kept, there = valid_mask(rows), valid_mask(added)
-    added_to, added = added_to[there], added.filter(pa.array(there))
-    fits_in = how_often_before(added_to) < room[added_to]
-    ids = np.append(owners[kept], added_to[fits_in])
-    both = pa.concat_arrays([rows.filter(pa.array(kept)), added.filter(pa.array(fits_in))])
-    order = np.argsort(ids, kind="stable")
-    ids, both = ids[order], both.take(pa.array(order))
-    if fold.nested_key:
-        last = last_seen(ids, nested_keys(fold, both))
-        ids, both = ids[last], both.filter(pa.array(last))
-    return gathered(both, ids, np.zeros(len(had), bool), had.type)
-
-
-def nested_keys(fold: Fold, rows: pa.Array) -> Indices:
-    """Codes of the nested keys of nested rows."""
-    fields = [rows.type.get_field_index(name) for name in fold.nested_key]
-    return combined_codes([codes(pc.struct_field(rows, [at])) for at in fields])
+    return gathered(elements, ids, no_list(values, groups), values.type)
 
 
 def _sketch(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     return fold_sketches(fold, values, groups.ids, groups.count)
 
 
-def _no_list(values: pa.Array, groups: Groups) -> Mask:
-    none = _none_valid(values, groups)
-    return np.zeros(groups.count, bool) if none is None else none
-
-
 _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "last_value": _last,
+    "primary-key": _last,
     "first_value": _first,
     "last_non_null_value": _last_non_null,
     "first_non_null_value": _first_non_null,
@@ -380,8 +274,10 @@ _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "bool_or": _bool_or,
     "listagg": _listagg,
     "collect": _collect,
-    "merge_map": _merge_map,
-    "nested_update": _nested_update,
+    "merge_map": merge_map,
+    "merge_map_with_keytime": merge_map_with_keytime,
+    "nested_update": nested_update,
+    "nested_partial_update": nested_partial_update,
     "hll_sketch": _sketch,
     "theta_sketch": _sketch,
     "rbm32": _sketch,

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, one_array, with_kinds
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
 from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
@@ -97,7 +98,7 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
         else:
             values = _with_sequence(table, index, given.get(fold.sequence))
             folded = _fold_column(fold, values, groups, retracts, effects.get(fold.sequence))
-            if fold.distinct and fold.function == "collect":
+            if fold.cleans:
                 folded = _with_only_lists(values, folded, groups, retracts)
         if alone is not None:
             numbers = np.arange(groups.count)
@@ -136,7 +137,7 @@ def _fold_column(
     given, late = effects.given, effects.late
     back = np.zeros(groups.rows, bool) if retracts is None or fold.ignore_retract else retracts
     counted = given & ~retracts if retracts is not None and fold.ignore_retract else given
-    if fold.count_limit is not None or back.any():
+    if fold.goes_singly or back.any():
         in_order = partial(fold_in_order, retracts=back[counted], late=late[counted])
         return fold_some(fold, values, groups, counted, in_order)
     if fold.function == "first_non_null_value":

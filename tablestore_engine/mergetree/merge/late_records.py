@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, valid_mask
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.sequence import ranks_of
 
 

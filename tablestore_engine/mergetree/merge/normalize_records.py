@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.arrow_kernels.compare_values import Mask, one_array, with_kinds
+from tablestore_engine.mergetree.merge.nested_kernels import check_nested_keys
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
@@ -44,6 +45,8 @@ def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Tab
     for fold in engine.folds:
         if fold.function in SKETCHES:
             check_sketches(fold, _column(rows, fold))
+        if fold.null_keys == "error":
+            check_nested_keys(fold, _column(rows, fold))
         if fold.function == "count":
             rows = _with(rows, fold, pc.is_valid(_column(rows, fold)).cast(_column(rows, fold).type))
     if retracts is not None and retracts.any() and not keeps_kinds:

@@ -26,7 +26,9 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     last_seen,
     valid_mask,
 )
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fits, fold_values, nested_keys
+from tablestore_engine.mergetree.merge.aggregate_kernels import fits, fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
+from tablestore_engine.mergetree.merge.nested_kernels import nested_keys
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 
@@ -107,7 +109,7 @@ def fold_in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask, 
         RowKindError: the function cannot take anything back.
         ExecutionError: a product does not fit the column's type.
     """
-    if fold.function not in _TAKE_BACK:
+    if fold.function not in _TAKE_BACK and retracts.any():
         raise RowKindError(
             f"A retraction (-U or -D) cannot be taken out of column '{fold.column}', whose function is "
             f"{fold.function}.",
@@ -115,7 +117,9 @@ def fold_in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask, 
         )
     late = np.zeros(groups.rows, bool) if late is None else late & ~retracts
     starts = _steps(fold, groups, retracts, late)
-    parts = fold_values(fold, _late_turned(values, starts, late), Groups(starts, groups.rows))
+    parts = values
+    if not fold.goes_singly:
+        parts = fold_values(fold, _late_turned(values, starts, late), Groups(starts, groups.rows))
     owners, takes_back, first = groups.ids[starts], retracts[starts], late[starts]
     step_of = how_often_before(owners)
     state = pa.nulls(groups.count, values.type)
@@ -147,8 +151,8 @@ def _late_turned(values: pa.Array, starts: Indices, late: Mask) -> pa.Array:
 
 def _steps(fold: Fold, groups: Groups, retracts: Mask, late: Mask) -> Indices:
     """Where the steps begin: with the stretches, and where the function rounds with each row after a retraction."""
-    if fold.count_limit is not None:
-        return np.arange(groups.rows)  # how much room a list leaves depends on all that came before it
+    if fold.goes_singly:
+        return np.arange(groups.rows)
     starts = starts_of_stretches(groups.starts, retracts)
     if late.any():
         begins = np.append(True, late[1:] != late[:-1])
@@ -229,12 +233,17 @@ def _cleared_by_value(_fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
     return cleared(had, valid_mask(given))
 
 
+def _given(_fold: Fold, _had: pa.Array, given: pa.Array) -> pa.Array:
+    return given
+
+
 def _none(_fold: Fold, had: pa.Array, _given: pa.Array) -> pa.Array:
     return pa.nulls(len(had), had.type)
 
 
 _TAKE_BACK: dict[str, Callable[[Fold, pa.Array, pa.Array], pa.Array]] = {
     "last_value": _none,
+    "primary-key": _given,
     "last_non_null_value": _cleared_by_value,
     "product": _divided,
     "collect": _without_elements,

@@ -5,7 +5,8 @@ meet. (With sequence groups only a -D that may remove the row is stored like thi
 values back in order.) So the records of a key are cut into
 the stretches of `retract`. The first stretches of all keys make the first layer, the second stretches the second one,
 and so on; each layer gets a higher sequence number than the one before. A factor of a product that rounds begins a
-stretch, too, because it must be multiplied into the result of all earlier records.
+stretch, too, because it must be multiplied into the result of all earlier records, and so does a map that takes out
+what earlier ones gave for a key.
 
 A long changelog of one key does not make many layers: an ordinary record is dropped together with the retraction that
 follows it if an ordinary record comes after both, and so is everything before a -D that removes the row.
@@ -30,6 +31,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import (
 )
 from tablestore_engine.mergetree.merge.fold_records import fold_sorted
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
+from tablestore_engine.mergetree.merge.nested_kernels import takes_out
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Retraction
@@ -53,6 +55,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     apart = np.zeros(table.num_rows, bool)
     if kinds is not None:
         apart = _deletes(table, kinds) if _only_deletes_apart(engine) else _retracts(table, kinds)
+    apart |= _taking_out(table, engine)
     begins = _factors(table, engine)
     begins[starts_of_stretches(starts, apart)] = True
     stretches = np.flatnonzero(begins)
@@ -74,6 +77,15 @@ def _only_deletes_apart(engine: MergeEngine) -> bool:
     """Whether a retraction other than a -D may be folded with any record: with sequence groups, of most functions."""
     in_order = any(fold.retract_rule is RetractRule.IN_ORDER for fold in engine.folds)
     return engine.rules.retraction is Retraction.AS_RECORD and not in_order
+
+
+def _taking_out(table: pa.Table, engine: MergeEngine) -> Mask:
+    """Which rows have a value that may take out what older records gave."""
+    found = np.zeros(table.num_rows, bool)
+    for fold in engine.folds:
+        if fold.rules.takes_out:
+            found |= takes_out(one_array(table.column(fold.column)))
+    return found
 
 
 def _factors(table: pa.Table, engine: MergeEngine) -> Mask:

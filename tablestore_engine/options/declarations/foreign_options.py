@@ -247,27 +247,6 @@ _REFUSED = (
         ignored="rows would be merged in another way",
     ),
     _refused_reads(
-        "fields.*.nested-sequence-field",
-        COLUMNS,
-        (),
-        "Fields that order the rows of a nested table.",
-        ignored="nested rows would be merged in another way",
-    ),
-    _refused_reads(
-        "fields.*.nested-key-null-strategy",
-        ENUM,
-        "merge",
-        "What happens to nested rows whose key has a null.",
-        ignored="nested rows would be merged in another way",
-    ),
-    _refused_reads(
-        "fields.*.ts-field",
-        TEXT,
-        None,
-        "Field that orders the values of a map.",
-        ignored="maps would be merged in another way",
-    ),
-    _refused_reads(
         "fields.*.map.shared-shredding.*",
         TEXT,
         None,

@@ -7,8 +7,8 @@ from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, T
 
 AGGREGATE_FUNCTIONS = (
     "sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value",
-    "count", "listagg", "bool_and", "bool_or", "collect", "merge_map", "nested_update", "hll_sketch", "theta_sketch",
-    "rbm32", "rbm64", "first_not_null_value",
+    "count", "listagg", "bool_and", "bool_or", "collect", "merge_map", "merge_map_with_keytime", "nested_update",
+    "nested_partial_update", "hll_sketch", "theta_sketch", "rbm32", "rbm64", "primary-key", "first_not_null_value",
 )  # fmt: skip
 """The aggregate functions that this engine knows; the last is an old name of first_non_null_value."""
 COUNT_ENGINE = "tablestore-count"
@@ -90,7 +90,24 @@ class MergeOptions:
         "fields.*.nested-key",
         COLUMNS,
         (),
-        "Fields that identify the rows in a nested_update.",
+        "Fields that identify the rows in a nested_update or nested_partial_update.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_nested_key_null_strategies = ColumnOption(
+        "fields.*.nested-key-null-strategy",
+        ENUM,
+        "merge",
+        "What happens to nested rows with a null in their key: they are merged by it, left out (ignore), or an error.",
+        choices=("merge", "ignore", "error"),
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_nested_sequence_fields = ColumnOption(
+        "fields.*.nested-sequence-field",
+        COLUMNS,
+        (),
+        "Fields that order the rows of one nested key in a nested_update: the greatest stays.",
         immutable=True,
         effect=Effect.READ,
     )
@@ -99,6 +116,14 @@ class MergeOptions:
         INT,
         None,
         "Rows of a nested_update beyond which none is added.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_ts_fields = ColumnOption(
+        "fields.*.ts-field",
+        TEXT,
+        None,
+        "Text field of the rows in a merge_map_with_keytime that says which is newer; the last field by default.",
         immutable=True,
         effect=Effect.READ,
     )

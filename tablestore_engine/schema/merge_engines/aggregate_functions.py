@@ -44,6 +44,7 @@ class FunctionRules:
 
     `may_outgrow`: the fold of some records of a key may not fit the column where that of all of them does.
     `puts_late_first`: in a sequence group, the value of a record that comes late is put before what is there.
+    `takes_out`: a map may take out what older records gave for a key, so it must meet all of them in order.
     `settings`: the options of a column that only these functions have, after 'fields.<column>.'.
     """
 
@@ -51,9 +52,11 @@ class FunctionRules:
     order: Order = Order.ALL
     may_outgrow: bool = False
     puts_late_first: bool = False
+    takes_out: bool = False
     settings: tuple[str, ...] = ()
 
 
+_OF_KEYS, _OF_UPDATES = ("nested-key", "nested-key-null-strategy"), ("count-limit", "nested-sequence-field")
 _ANY_ORDER = FunctionRules(order=Order.NONE)
 FUNCTIONS = {
     "sum": FunctionRules(RetractRule.NEGATE, Order.NONE, may_outgrow=True),
@@ -70,7 +73,10 @@ FUNCTIONS = {
     "listagg": FunctionRules(puts_late_first=True, settings=("distinct", "list-agg-delimiter")),
     "collect": FunctionRules(RetractRule.IN_ORDER, settings=("distinct",)),
     "merge_map": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True),
-    "nested_update": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True, settings=("nested-key", "count-limit")),
+    "merge_map_with_keytime": FunctionRules(puts_late_first=True, takes_out=True, settings=("ts-field",)),
+    "nested_update": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True, settings=(*_OF_KEYS, *_OF_UPDATES)),
+    "nested_partial_update": FunctionRules(puts_late_first=True, settings=_OF_KEYS),
+    "primary-key": FunctionRules(RetractRule.KEEP, Order.NEWEST, puts_late_first=True),
     "hll_sketch": _ANY_ORDER,
     "theta_sketch": _ANY_ORDER,
     "rbm32": _ANY_ORDER,
@@ -78,7 +84,7 @@ FUNCTIONS = {
 }
 
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
-_UNORDERED = (*BINARY_ROOTS, "VARIANT")
+UNORDERED = (*BINARY_ROOTS, "VARIANT")
 _PRODUCT_DIGITS = 18  # of so many each, the product of two factors is a decimal of Spark's
 
 
@@ -90,7 +96,7 @@ def supports(function: str, data_type: DataType) -> bool:
     if function == "count":
         return root in ("INT", "BIGINT")
     if function in ("max", "min"):
-        return root is not None and root not in _UNORDERED
+        return root is not None and root not in UNORDERED
     if function in ("bool_and", "bool_or"):
         return root == "BOOLEAN"
     if function == "listagg":
@@ -99,21 +105,28 @@ def supports(function: str, data_type: DataType) -> bool:
         return isinstance(data_type, ArrayType) and not has_map(data_type.element)
     if function == "merge_map":
         return isinstance(data_type, MapType) and data_type.key.is_atomic and not has_map(data_type.value)
+    if function == "merge_map_with_keytime":
+        value = data_type.value if isinstance(data_type, MapType) and data_type.key.is_atomic else None
+        return isinstance(value, RowType) and len(value.fields) > 1 and not has_map(value)
     if function in ("hll_sketch", "theta_sketch", "rbm32", "rbm64"):
         return root in ("BYTES", "VARBINARY")
     if function == "nested_update":
         element = data_type.element if isinstance(data_type, ArrayType) else None
         return isinstance(element, RowType) and has_equality(element)
+    if function == "nested_partial_update":
+        return isinstance(data_type, ArrayType) and isinstance(data_type.element, RowType) and not has_map(data_type)
     return True
 
 
-def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> RetractRule:
+def retract_rule_of(function: str, data_type: DataType, *, ignores: bool, in_group: bool = False) -> RetractRule:
     """The meaning of a retraction for a column; `ignores` says that it has the option 'ignore-retract'."""
     if ignores:
-        # `last_value` takes nulls as values, so a null record would not leave the retraction out.
-        retract_rule = RetractRule.IN_ORDER if function == "last_value" else RetractRule.CLEAR
+        # Last values may be null, so a null record would not leave the retraction out.
+        retract_rule = RetractRule.IN_ORDER if function in ("last_value", "primary-key") else RetractRule.CLEAR
     else:
         retract_rule = FUNCTIONS[function].retract
+        if retract_rule is RetractRule.KEEP and in_group:
+            retract_rule = RetractRule.IN_ORDER  # a record that comes late does not count, but a retraction does
     if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
         return RetractRule.REFUSE  # a key that has only retractions would have no value
     if function == "product" and is_wide(data_type) and not ignores:

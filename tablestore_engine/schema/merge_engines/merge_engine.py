@@ -17,7 +17,8 @@ that, and files hold no retractions. Otherwise retractions are *stored*: they ke
 folded with other records of their key, and only a merge of all runs of a bucket settles them.
 
 A product of decimals *rounds* to the scale of its column at each step, so records must be multiplied in their order:
-a file holds such a record folded with others only if these are all the older ones.
+a file holds such a record folded with others only if these are all the older ones. The same is true of a map that
+*takes out* what earlier ones gave for a key.
 
 The semantics are those of Apache Paimon's merge engines. That the result does not depend on when runs merge is a
 guarantee of this engine alone.
@@ -37,11 +38,12 @@ from tablestore_engine.schema.merge_engines.engine_rules import EngineRules, Fun
 class Fold:
     """How the values of one column become one.
 
-    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` and `count_limit` of
-    nested_update. `sequence`
-    are the sequence columns of its group; `last_value` is then the value of the record that is greatest in them.
-    `rounds` says that every step rounds, so that a fold of folds may differ from the fold of everything. `named` says
-    that an option names the function: a retraction that comes late then clears even a last value.
+    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` and `null_keys` of nested rows,
+    `nested_sequence` and `count_limit` of nested_update, `time_field` of merge_map_with_keytime. `nested_fields` are
+    the fields of nested rows. `sequence` are the sequence columns of its group; `last_value` is then the value of the
+    record that is greatest in them. `rounds` says that every step rounds, so that a fold of folds may differ from the
+    fold of everything. `named` says that an option names the function: a retraction that comes late then clears even a
+    last value.
     """
 
     column: str
@@ -56,6 +58,20 @@ class Fold:
     count_limit: int | None = None
     named: bool = False
     nullable: bool = True
+    null_keys: str = "merge"
+    nested_sequence: tuple[str, ...] = ()
+    nested_fields: tuple[str, ...] = ()
+    time_field: str = ""
+
+    @property
+    def cleans(self) -> bool:
+        """Whether the function changes the value even of a single record as soon as its key has another one."""
+        return (self.distinct and self.function == "collect") or bool(self.nested_sequence) or self.null_keys != "merge"
+
+    @property
+    def goes_singly(self) -> bool:
+        """Whether what a record gives depends on all that came before it, so that no others may be folded first."""
+        return self.count_limit is not None or self.rules.takes_out
 
     @property
     def rules(self) -> FunctionRules:
@@ -142,8 +158,8 @@ class MergeEngine:
 
     @property
     def folds_in_order(self) -> bool:
-        """Whether records may be folded only from the oldest one on, because a column rounds at each step."""
-        return any(f.rounds for f in self.folds)
+        """Whether records may be folded only from the oldest one on: a column rounds at each step, or takes out."""
+        return any(f.rounds or f.rules.takes_out for f in self.folds)
 
     @property
     def keeps_apart(self) -> bool:

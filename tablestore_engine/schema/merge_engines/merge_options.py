@@ -83,7 +83,10 @@ def _column_settings(fields: Sequence[DataField], options: CoreOptions) -> Setti
         "list-agg-delimiter": options.column_list_agg_delimiters,
         "distinct": options.column_distinct,
         "nested-key": options.column_nested_keys,
+        "nested-key-null-strategy": options.column_nested_key_null_strategies,
+        "nested-sequence-field": options.column_nested_sequence_fields,
         "count-limit": options.column_count_limits,
+        "ts-field": options.column_ts_fields,
         "ignore-retract": options.column_ignore_retract,
     }
     found: dict[str, dict[str, Any]] = {}
@@ -182,10 +185,17 @@ def _of_named_functions(
                     f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
                     hint=f"Leave '{key_of(field.name, 'function')}' out.",
                 )
-            folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
+            folds.append(_sequence_fold(field, given))
             continue
         folds.append(fold_of(field, given.get("function", default), given))
     return tuple(folds)
+
+
+def _sequence_fold(field: DataField, given: Mapping[str, Any]) -> Fold:
+    """The fold of a column that orders records: a retraction that is the last one leaves null there."""
+    ignores = given.get("ignore-retract", MergeOptions.column_ignore_retract.default)
+    rule = RetractRule.IN_ORDER if field.type.nullable else RetractRule.KEEP
+    return Fold(field.name, "last_value", ignore_retract=ignores, retract_rule=rule)
 
 
 # -- partial update ------------------------------------------------------------------------------------

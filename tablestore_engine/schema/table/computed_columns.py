@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
 from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.types.named_columns import named_columns
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 T = TypeVar("T")
@@ -69,6 +70,22 @@ def watermark_of(options: Mapping[str, str]) -> Watermark | None:
     """The watermark of a table's options."""
     column, sql = options.get("schema.watermark.0.rowtime"), options.get("schema.watermark.0.strategy.expr")
     return None if column is None or sql is None else Watermark(column, sql)
+
+
+def check_watermark(options: Mapping[str, str], stored: Iterable[str]) -> None:
+    """Raise a ColumnNotFound if the watermark of a new table's options is for no column that it has.
+
+    `stored` are the names of its columns without the computed ones.
+    """
+    watermark = watermark_of(options)
+    if watermark is None:
+        return
+    names = Names([*stored, *(one.name for one in computed_columns(options))])
+    if names.position(watermark.column) is None and names.position(watermark.column.partition(".")[0]) is None:
+        raise ColumnNotFound(
+            f"WATERMARK FOR names the column '{watermark.column}', which the table does not have.",
+            hint=did_you_mean(watermark.column, [*names]),
+        )
 
 
 def computed_options(columns: Iterable[ComputedColumn], watermark: Watermark | None = None) -> dict[str, str]:

@@ -24,6 +24,7 @@ from tablestore_engine.schema.types.sql_literals import declared_type, literal, 
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
+    NULL_DEFAULT,
     STRING_ROOTS,
     TIMESTAMP_ROOTS,
     ArrayType,
@@ -60,7 +61,7 @@ def expression_text(sql: str, kind: DataType) -> str:
 def parsed_default(field: DataField) -> Any | Expression:
     """The constant or expression of a column; a column without a default has the constant None."""
     text = field.default_value
-    return None if text is None else _parsed(text, field)
+    return None if text is None or text == NULL_DEFAULT else _parsed(text, field)
 
 
 def _parsed(text: str, field: DataField) -> Any | Expression:

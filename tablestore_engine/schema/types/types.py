@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from typing_extensions import Self
 
@@ -143,6 +143,10 @@ class MapType(DataType):
         }
 
 
+NULL_DEFAULT: Final = "\0"
+"""The default value of a column that is declared as DEFAULT NULL. Other writers would take any text for a value."""
+
+
 @dataclass(frozen=True)
 class DataField:
     """A named and numbered column, or field of a ROW. The id stays when the name changes."""
@@ -158,7 +162,9 @@ class DataField:
         data: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
         if self.description is not None:
             data["description"] = self.description
-        if self.default_value is not None:
+        if self.default_value == NULL_DEFAULT:
+            data["defaultNull"] = True
+        elif self.default_value is not None:
             data["defaultValue"] = self.default_value
         return data
 
@@ -206,7 +212,7 @@ def parse_field(data: Mapping[str, Any]) -> DataField:
         data["name"],
         parse_type(data["type"]),
         data.get("description"),
-        data.get("defaultValue"),
+        NULL_DEFAULT if data.get("defaultNull") else data.get("defaultValue"),
     )
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
+from tablestore_engine.spark.folds.nested_rows_sql import by_time_sql, keyed_sql, nested_sql, others, rows_sql, there
 
 
 def in_order_sql(
@@ -28,23 +28,34 @@ def in_order_sql(
     if fold.function == "merge_map":
         entries = f"CASE WHEN {column} IS NOT NULL THEN map_entries({column}) END"
         records = _records(entries, number, takes_back, late)
-        joined = f"concat({_others('acc', 'one.v', ('key',))}, one.v)"
-        before = f"concat({_others('one.v', 'acc', ('key',))}, acc)"
-        left = _others("acc", "one.v", ("key",))
+        joined = f"concat({others('acc', 'one.v', ('key',))}, one.v)"
+        before = f"concat({others('one.v', 'acc', ('key',))}, acc)"
+        left = others("acc", "one.v", ("key",))
         return f"map_from_entries({_reduced(records, _Steps('one.v', joined, before, left))})"
+    if fold.function == "merge_map_with_keytime":
+        records = _records(f"CASE WHEN {column} IS NOT NULL THEN map_entries({column}) END", number, takes_back, late)
+        joined, before = by_time_sql(fold, "acc", "one.v"), by_time_sql(fold, "one.v", "acc")
+        return f"map_from_entries({_reduced(records, _Steps('one.v', joined, before, 'acc'))})"
     records = _records(column, number, takes_back, late, "true" if effect is None else f"{effect} IS NOT NULL")
-    if fold.function in ("last_value", "last_non_null_value"):
+    if fold.function in ("last_value", "last_non_null_value", "primary-key"):
         return _last(fold, records)
     if fold.function == "collect":
         first = "array_distinct(one.v)" if fold.distinct else "one.v"
         joined = "array_distinct(concat(acc, one.v))" if fold.distinct else "concat(acc, one.v)"
         left = "reduce(one.v, acc, (had, removed) -> " + _without_first() + ")"
         reduced = _reduced(records, _Steps(first, joined, joined, left))
-        # The list of a key's only record stays as it is.
-        return f"CASE WHEN count(1) = 1 AND NOT bool_or({takes_back}) THEN max({column}) ELSE {reduced} END"
-    joined, before = _nested_sql(fold, "acc", "one.v"), _nested_sql(fold, "one.v", "acc")
-    left = _others(keyed_sql(_there("acc"), fold.nested_key), _there("one.v"), fold.nested_key)
-    return _reduced(records, _Steps("one.v", joined, before, left))
+        return only_as_given(reduced, column, takes_back)
+    joined, before = nested_sql(fold, "acc", "one.v"), nested_sql(fold, "one.v", "acc")
+    left = others(keyed_sql(there("acc"), fold.nested_key), there("one.v"), fold.nested_key)
+    if not fold.cleans:
+        return _reduced(records, _Steps("one.v", joined, before, left))
+    reduced = _reduced(records, _Steps(rows_sql(fold, there("one.v")), joined, before, left))
+    return only_as_given(reduced, column, takes_back)
+
+
+def only_as_given(folded: str, column: str, takes_back: str) -> str:
+    """SQL for a folded list, but that of a key's only record as it is."""
+    return f"CASE WHEN count(1) = 1 AND NOT bool_or({takes_back}) THEN max({column}) ELSE {folded} END"
 
 
 def first_non_null_sql(column: str, effect: str) -> str:
@@ -59,50 +70,15 @@ def first_non_null_sql(column: str, effect: str) -> str:
     return f"reduce({records}, {start}, (acc, one) -> CASE WHEN one.late THEN {late} ELSE {in_time} END, acc -> acc.v)"
 
 
-def limited_sql(fold: Fold, had: str, given: str) -> str:
-    """SQL for the nested rows of a list and as many of another one as there is room for."""
-    room = f"slice({_there(given)}, 1, {fold.count_limit} - size({had}))"
-    joined = keyed_sql(f"concat({_there(had)}, {room})", fold.nested_key)
-    return f"CASE WHEN size({had}) >= {fold.count_limit} THEN {had} ELSE {joined} END"
-
-
-def _nested_sql(fold: Fold, had: str, given: str) -> str:
-    if fold.count_limit is not None:
-        return limited_sql(fold, had, given)
-    return keyed_sql(f"concat({_there(had)}, {_there(given)})", fold.nested_key)
-
-
-def _there(rows: str) -> str:
-    return f"filter({rows}, item -> item IS NOT NULL)"
-
-
 def _last(fold: Fold, records: str) -> str:
     if fold.function == "last_value":
         step = "CASE WHEN one.back THEN NULL WHEN one.late THEN acc ELSE one.v END"
+    elif fold.function == "primary-key":
+        step = "CASE WHEN one.late AND NOT one.back THEN acc ELSE one.v END"
     else:
         joined = "WHEN one.late THEN coalesce(acc, one.v) ELSE one.v"
         step = f"CASE WHEN one.v IS NULL THEN acc WHEN one.back THEN NULL {joined} END"
     return f"reduce({records}, get({records}, -1).v, (acc, one) -> {step})"
-
-
-def keyed_sql(elements: str, keys: tuple[str, ...]) -> str:
-    """SQL for an array of structs with the last one of each key only; all of them without keys."""
-    if not keys:
-        return elements
-    # As the element of an array, the expression is evaluated once for all that the lambda does with it.
-    last = f"NOT exists(slice(items, nth + 2, size(items)), later -> {_same('item', 'later', keys)})"
-    return f"get(transform(array({elements}), items -> filter(items, (item, nth) -> {last})), 0)"
-
-
-def _same(one: str, other: str, keys: tuple[str, ...]) -> str:
-    if not keys:
-        return f"{one} <=> {other}"
-    return " AND ".join(f"{one}.{formatted(key)} <=> {other}.{formatted(key)}" for key in keys)
-
-
-def _others(elements: str, taken: str, keys: tuple[str, ...]) -> str:
-    """The elements that none of others is the same as (of the same key, or else equal)."""
-    return f"filter({elements}, item -> NOT exists({taken}, removed -> {_same('item', 'removed', keys)}))"
 
 
 def _without_first() -> str:

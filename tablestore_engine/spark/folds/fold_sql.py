@@ -16,12 +16,8 @@ from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
-from tablestore_engine.spark.folds.fold_in_order_sql import (
-    first_non_null_sql,
-    in_order_sql,
-    keyed_sql,
-    limited_sql,
-)
+from tablestore_engine.spark.folds.fold_in_order_sql import first_non_null_sql, in_order_sql, only_as_given
+from tablestore_engine.spark.folds.nested_rows_sql import by_time_sql, keyed_sql, limited_sql, rows_sql
 from tablestore_engine.spark.folds.session_folds import DECIMAL_PRODUCT, bitmap_union
 
 _NUMBER = SEQUENCE_NUMBER.name
@@ -101,7 +97,7 @@ def fold_sql(fold: Fold, field: DataField, records: Records) -> str:
 def _plain(fold: Fold, field: DataField, records: Records, column: str) -> str:
     """The fold of records of which none is a retraction, or that are nulls."""
     if fold.puts_late_first:
-        if fold.count_limit is not None:
+        if fold.goes_singly:
             return in_order_sql(fold, field, column, records.number, "false", records.of(fold).number)
         records = records.of(fold)
         if fold.function == "first_non_null_value":
@@ -174,6 +170,8 @@ def _retracting_late(fold: Fold, field: DataField, records: Records, column: str
     cleared = f"CASE WHEN {records.takes_back} THEN NULL ELSE {column} END"
     if fold.function == "first_non_null_value":
         return first_non_null_sql(cleared, counted)
+    if fold.goes_singly:
+        return in_order_sql(fold, field, cleared, records.number, "false", counted)
     return _EXPRESSIONS[fold.function](fold, cleared, replace(records, retractions=False, by=counted))
 
 
@@ -216,13 +214,22 @@ def _merge_map(_fold: Fold, column: str, records: Records) -> str:
     return f"CASE WHEN count({column}) > 0 THEN map_from_entries({keyed_sql(entries, ('key',))}) END"
 
 
+def _merge_map_with_keytime(fold: Fold, column: str, records: Records) -> str:
+    maps = _in_order(f"map_entries({column})", records, f"({column}) IS NOT NULL")
+    rest = f"slice({maps}, 2, greatest(size({maps}) - 1, 0))"
+    return f"map_from_entries(reduce({rest}, get({maps}, 0), (acc, one) -> {by_time_sql(fold, 'acc', 'one')}))"
+
+
 def _nested_update(fold: Fold, column: str, records: Records) -> str:
     lists = _in_order(column, records, f"({column}) IS NOT NULL")
+    if fold.cleans:
+        cleaned = rows_sql(fold, f"filter(flatten({lists}), one -> one IS NOT NULL)")
+        return only_as_given(f"CASE WHEN count({column}) > 0 THEN {cleaned} END", column, "false")
     if fold.count_limit is not None:
         rest = f"slice({lists}, 2, greatest(size({lists}) - 1, 0))"
         return f"reduce({rest}, get({lists}, 0), (a, b) -> {limited_sql(fold, 'a', 'b')})"
     rows = f"filter(flatten({lists}), one -> one IS NOT NULL)"
-    several = f"WHEN count({column}) > 1 THEN {keyed_sql(rows, fold.nested_key)}"
+    several = f"WHEN count({column}) > 1 THEN {rows_sql(fold, rows)}"
     return f"CASE {several} ELSE get({lists}, 0) END"
 
 
@@ -233,6 +240,7 @@ def _sketch(union: str, column: str) -> str:
 
 _EXPRESSIONS: dict[str, Callable[[Fold, str, Records], str]] = {
     "last_value": lambda _f, column, records: records.last(column),
+    "primary-key": lambda _f, column, records: records.last(column),
     "first_value": lambda _f, column, records: f"min_by({column}, {records.number})",
     "last_non_null_value": lambda _f, column, records: (
         f"max_by({column}, {records.number}) FILTER (WHERE ({column}) IS NOT NULL)"
@@ -249,7 +257,9 @@ _EXPRESSIONS: dict[str, Callable[[Fold, str, Records], str]] = {
     "listagg": _listagg,
     "collect": _collect,
     "merge_map": _merge_map,
+    "merge_map_with_keytime": _merge_map_with_keytime,
     "nested_update": _nested_update,
+    "nested_partial_update": _nested_update,
     # Sketches of several sizes have a union, too.
     "hll_sketch": lambda _f, column, _records: _sketch(f"hll_union_agg({column}, true)", column),
     "theta_sketch": lambda _f, column, _records: _sketch(f"theta_union_agg({column})", column),

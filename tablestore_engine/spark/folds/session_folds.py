@@ -11,7 +11,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import elements_of
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS, BitmapFormat
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 

@@ -19,6 +19,7 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.char_text import typed
 
+OF_SPARK = "Functions are Spark's own: those of CREATE FUNCTION are not known to every writer and reader of the table."
 _SHOWN = 100  # characters of a value in a message
 
 
@@ -75,7 +76,7 @@ def check_conditions(checks: Sequence[CheckConstraint], empty: DataFrame) -> Non
         except TableStoreError as error:
             raise SqlError(
                 f"The CHECK constraint {one.shown} cannot be evaluated: {error.message}",
-                hint="A condition is made of columns of the table, constants and functions, and is true or false.",
+                hint=f"A condition is of columns of the table, constants and functions, and true or false. {OF_SPARK}",
             ) from error
 
 

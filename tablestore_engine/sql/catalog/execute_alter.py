@@ -109,6 +109,7 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
     """COMMENT ON, and the equivalent ALTER TABLE."""
     if statement.kind == "SCHEMA":
         return comment_schema(statement.database or context.database, statement.comment, context)
+    statement = _meant(statement, context)
     name = statement.table
     assert name is not None
     if context.kind(name) == "view":
@@ -124,6 +125,17 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
     else:
         _alter(name, [SetComment(statement.comment)], context)
     return done("COMMENT")
+
+
+def _meant(statement: CommentOn, context: CatalogContext) -> CommentOn:
+    """The statement about a field of a table, where no table in a schema has the name."""
+    first, named = statement.table, statement.named
+    if first is None or len(named) < 3 or context.catalog.object_kind(*context.identifier(first)) is not None:
+        return statement
+    table = TableName(None, named[0])
+    if context.catalog.object_kind(*context.identifier(table)) is None:
+        return statement
+    return replace(statement, table=table, column=".".join(named[1:]))
 
 
 def _commented(view: View, name: TableName, column: str | None, comment: str | None) -> View:

@@ -11,7 +11,7 @@ from tablestore_engine.catalog.log_topics import TOPIC, replaced_log
 from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
-from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, check_watermark, computed_options
 from tablestore_engine.schema.table.create_schema import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.alike_names import check_alike_fields
@@ -109,13 +109,11 @@ def defaults_of(columns: Sequence[ColumnDefinition]) -> dict[str, str]:
     Raises:
         SqlError: a subquery. SchemaError: a constant that is no value of the type.
     """
-    found = {}
-    for one in columns:
-        if one.default_sql is not None:
-            text = default_text(one.name, parse_sql_type(one.type_sql, one.name), one.default_sql)
-            if text is not None:
-                found[one.name] = text
-    return found
+    return {
+        one.name: default_text(one.name, parse_sql_type(one.type_sql, one.name), one.default_sql)
+        for one in columns
+        if one.default_sql is not None
+    }
 
 
 def new_schema(
@@ -133,6 +131,7 @@ def new_schema(
     given = dict(options)
     said = given.pop("comment", None)
     check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
+    check_watermark(given, [name for name, _, _ in columns])
     given = {**context.table_defaults(bucketed=is_bucketed(primary_key, given)), **given}
     schema = create_schema(
         columns,

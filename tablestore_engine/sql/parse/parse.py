@@ -174,12 +174,19 @@ def _truncate(cursor: Cursor) -> Statement | None:
 def _use(cursor: Cursor) -> Statement | None:
     cursor.expect("USE")
     if cursor.key == "CATALOG" and cursor.tokens[cursor.i + 1].kind != END:
-        return None
+        return parse_show.set_catalog(cursor)
     if cursor.key in ("SCHEMA", "DATABASE", "NAMESPACE") and cursor.tokens[cursor.i + 1].kind != END:
         cursor.i += 1
     database = cursor.database_name()
     cursor.expect_end()
     return Use(sql=cursor.text, database=database)
+
+
+def _set(cursor: Cursor) -> Statement | None:
+    if cursor.key_at(1) != "CATALOG":
+        return parse_script.set_variable(cursor)
+    cursor.i += 1
+    return parse_show.set_catalog(cursor)
 
 
 def _explain(cursor: Cursor) -> Statement | None:
@@ -300,7 +307,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "EXPLAIN": _explain,
     "CACHE": _cache,
     "UNCACHE": _uncache,
-    "SET": parse_script.set_variable,
+    "SET": _set,
     "RESET": parse_script.reset,
     "DECLARE": parse_script.declare,
     "EXECUTE": _execute,

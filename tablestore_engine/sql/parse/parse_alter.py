@@ -25,7 +25,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.tokens.cursor import Cursor, properties
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, properties
 
 
 def alter(cursor: Cursor) -> Statement | None:
@@ -73,19 +73,30 @@ def comment_on(cursor: Cursor) -> Statement | None:
     table: TableName | None = None
     column: str | None = None
     database: str | None = None
+    named: tuple[str, ...] = ()
     if kind in ("TABLE", "VIEW"):
         table = cursor.table_name()
     elif kind == "COLUMN":
         parts = cursor.dotted("table.column")
         if len(parts) < 2:
             raise cursor.error("Expected table.column", kind=SqlError)
-        table, column = TableName(parts[-3] if len(parts) > 2 else None, parts[-2]), parts[-1]
+        named = parts[1:] if len(parts) > 3 and parts[0].lower() in OWN_CATALOGS else parts
+        table = TableName(named[0] if len(named) > 2 else None, named[1] if len(named) > 2 else named[0])
+        column = ".".join(named[2:] if len(named) > 2 else named[1:])
     else:
         kind, database = "SCHEMA", cursor.database_name()
     cursor.expect("IS")
     comment = None if cursor.accept("NULL") else cursor.string()
     cursor.expect_end()
-    return CommentOn(sql=cursor.text, kind=kind, table=table, column=column, database=database, comment=comment)
+    return CommentOn(
+        sql=cursor.text,
+        kind=kind,
+        table=table,
+        column=column,
+        database=database,
+        comment=comment,
+        named=named,
+    )
 
 
 def _view(cursor: Cursor, view: TableName) -> Statement:

@@ -1,6 +1,6 @@
 """CREATE, DROP, DESCRIBE and SHOW FUNCTION.
 
-Spark keeps temporary functions and those of a Java class; a function with a body in SQL or Python is the engine's.
+Spark keeps temporary functions, also those of a Java class; a function with a body in SQL or Python is the engine's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ def create_function(cursor: Cursor, verb: Existing, *, temporary: bool, aggregat
     existing = cursor.accept_existing(verb)
     name = cursor.table_name("a function name")
     if cursor.key == "AS" and cursor.tokens[cursor.i + 1].kind == STRING and not cursor.at_end:
-        return None  # the class of a function in Java
+        raise cursor.error(
+            f"The function {name} of a Java class is not kept in the warehouse",
+            kind=SqlError,
+            hint="Use CREATE TEMPORARY FUNCTION, which lasts as long as the session, or write it in SQL or PYTHON.",
+        )
     cursor.refuse_unfinished()
     definition = FunctionDefinition(_parameters(cursor), returns_sql=None, language="", body="", aggregate=aggregate)
     while not cursor.at_end:

@@ -11,6 +11,7 @@ from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
 from tablestore_engine.sql.statements.show import (
     Describe,
+    ShowCatalogs,
     ShowColumns,
     ShowCreateTable,
     ShowPartitions,
@@ -19,7 +20,7 @@ from tablestore_engine.sql.statements.show import (
     ShowTblProperties,
     ShowViews,
 )
-from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
+from tablestore_engine.sql.statements.statement import Call, PassThrough, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
 from tablestore_engine.sql.tokens.constants import constant_at
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, property_key
@@ -42,6 +43,8 @@ def show(cursor: Cursor) -> Statement | None:
     elif cursor.key == "CURRENT" and cursor.key_at(1) in _SCHEMA:
         cursor.i += 2
         statement = ShowCurrentSchema(sql=cursor.text)
+    elif cursor.accept("CATALOGS"):
+        statement = ShowCatalogs(sql=cursor.text, like=_like(cursor))
     elif cursor.accept("TABLES"):
         database = _in_database(cursor)
         statement = ShowTables(sql=cursor.text, database=database, like=_like(cursor))
@@ -103,6 +106,17 @@ def _show_columns(cursor: Cursor) -> Statement:
     if database is not None:
         table = TableName(database, table.name)
     return ShowColumns(sql=cursor.text, table=table)
+
+
+def set_catalog(cursor: Cursor) -> Statement | None:
+    """``CATALOG name`` after USE or SET. Our own catalog is Spark's first one, by whatever name; None for others."""
+    cursor.expect("CATALOG")
+    if cursor.token.kind != STRING and not cursor.token.is_name:
+        return None
+    name = cursor.string() if cursor.token.kind == STRING else cursor.name("a catalog name")
+    if not cursor.at_end or name.lower() not in OWN_CATALOGS:
+        return None
+    return PassThrough(sql="SET CATALOG spark_catalog")
 
 
 def describe(cursor: Cursor) -> Statement | None:

@@ -16,8 +16,9 @@ from tablestore_engine.schema.table.check_constraints import (
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
+from tablestore_engine.sql.tokens.column_list import leads_to_query, opens_query, refuse_computed
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
-from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part, top_level
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
@@ -68,8 +69,8 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
             hint="Use CREATE TABLE … AS SELECT * FROM the other table.",
         )
     head = _Head()
-    if cursor.key == "(" and not _opens_query(cursor):
-        _elements(cursor, head, typed=not _leads_to_query(cursor))
+    if cursor.key == "(" and not opens_query(cursor):
+        _elements(cursor, head, typed=not leads_to_query(cursor))
     listed = len(head.columns)
     _clauses(cursor, head)
     head.options |= check_options(_named_checks(cursor, head))
@@ -85,6 +86,7 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
     )
     explicit = cursor.accept("AS")
     if cursor.sees_query():
+        refuse_computed(cursor, [one.name for one in head.columns if one.computed_sql is not None])
         if len(head.columns) > listed:
             raise cursor.error(
                 "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
@@ -98,25 +100,6 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
     if not head.columns:
         raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
     return said
-
-
-def _opens_query(cursor: Cursor) -> bool:
-    """Whether the next parenthesis encloses a query, not columns. A column may be called FROM, VALUES or WITH."""
-    tokens, i = cursor.tokens, cursor.i
-    first, end = cursor.key_at(1), max(tokens[i].partner, i + 1)
-    if first == "FROM":
-        return any(tokens[at].key in ("SELECT", "MAP", "REDUCE", "|>") for at in top_level(tokens, i + 2, end))
-    if first == "VALUES":
-        return not tokens[i + 2].is_name
-    if first == "WITH":
-        return cursor.key_at(3) in ("AS", "(")
-    return first in ("SELECT", "(")
-
-
-def _leads_to_query(cursor: Cursor) -> bool:
-    """Whether AS follows the list that opens here, so that its columns may lack types."""
-    tokens, last = cursor.tokens, len(cursor.tokens) - 1
-    return any(tokens[i].key in ("AS", "SELECT") for i in top_level(tokens, behind(tokens, cursor.i), last))
 
 
 def _create_like(cursor: Cursor, table: TableName, existing: Existing) -> Statement:
@@ -143,7 +126,7 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
 
 
 def _column(cursor: Cursor, head: _Head, *, typed: bool = True) -> ColumnDefinition:
-    computed = computed_column(cursor) if typed else None
+    computed = computed_column(cursor)
     column, is_key = (computed, False) if computed else column_definition(cursor, _OF_NEW_COLUMN, typed=typed)
     head.columns.append(column)
     head.checks += column.checks
@@ -279,7 +262,7 @@ def column_definition(cursor: Cursor, refused: Refused, *, typed: bool = True) -
             constraint = ""
         elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             raise _unkept(cursor)
-        elif cursor.key in ("GENERATED", "AS") and typed:
+        elif cursor.key in ("GENERATED", "AS"):
             column = replace(column, computed_sql=_generated(cursor, type_sql))
         else:
             raise cursor.error(f"The definition of column {name} is not understood")

@@ -11,7 +11,8 @@ from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.queries.session_functions import is_session_function
 from tablestore_engine.sql.query.bind import BoundQuery, edited
-from tablestore_engine.sql.query.function_calls import calls_of_current_database, function_calls, inlined
+from tablestore_engine.sql.query.function_calls import calls_of_current_names, function_calls, inlined
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,8 +40,8 @@ class CalledFunctions:
             if (function := self._function(call.parts, database)) is not None
         ]
         edits += [
-            (start, end, f"{literal(self._current)}{alias}")
-            for start, end, alias in calls_of_current_database(bound.source)
+            (start, end, f"{literal(OWN_CATALOGS[-1] if of_catalog else self._current)}{alias}")
+            for start, end, alias, of_catalog in calls_of_current_names(bound.source)
         ]
         if not edits:
             return bound

@@ -22,6 +22,7 @@ from tablestore_engine.sql.tokens.lexer import tokenize, top_level
 
 _NEVER_CALLED = frozenset(["AS", "INTO", "TABLE", "WITH", "SELECT", "FROM", "IN", "VALUES", "OVER", "EXISTS", "USING"])
 _CURRENT_DATABASE = frozenset(["current_database", "current_schema"])
+_CURRENT_CATALOG = "current_catalog"
 _SHOWN = "current_schema()"  # as Spark calls the column, for both names
 _BEHIND_ITEM = frozenset(["", ",", ")", ";", "FROM", "WHERE", "UNION", "LIMIT", "ORDER", "GROUP", "HAVING"])
 # The name behind these has a list of columns.
@@ -64,28 +65,31 @@ def function_calls(text: str) -> tuple[Call, ...]:
 
 
 @lru_cache(maxsize=256)
-def calls_of_current_database(text: str) -> tuple[tuple[int, int, str], ...]:
-    """The offsets of calls of `current_database()`, and of `current_schema()`, which is the same. After them comes the
-    alias under which a value has the name that Spark gives such a column: of the first one of a SELECT, unless it has
-    an alias. It is empty elsewhere."""
+def calls_of_current_names(text: str) -> tuple[tuple[int, int, str, bool], ...]:
+    """The offsets of calls of `current_database()`, of `current_schema()`, which is the same, and of
+    `current_catalog()`. After them comes the alias under which a value has the name that Spark gives such a column: of
+    the first one of a SELECT, unless it has an alias. It is empty elsewhere. Last: whether it is the catalog."""
     tokens, found = tokenize(text), []
     for call in function_calls(text):
-        closing = tokens[call.opening].partner
-        if len(call.parts) == 1 and call.parts[0].lower() in _CURRENT_DATABASE and closing == call.opening + 1:
+        closing, name = tokens[call.opening].partner, call.parts[0].lower()
+        known = name in _CURRENT_DATABASE or name == _CURRENT_CATALOG
+        if len(call.parts) == 1 and known and closing == call.opening + 1:
             first = call.opening >= 2 and tokens[call.opening - 2].key == "SELECT"
             named = first and tokens[closing + 1].key in _BEHIND_ITEM
-            alias = f" AS {quoted_name(_SHOWN)}" if named else ""
-            found.append((call.start, tokens[closing].end, alias))
+            of_catalog = name == _CURRENT_CATALOG
+            alias = f" AS {quoted_name(f'{_CURRENT_CATALOG}()' if of_catalog else _SHOWN)}" if named else ""
+            found.append((call.start, tokens[closing].end, alias, of_catalog))
     return tuple(found)
 
 
 def inlined(text: str, call: Call, function: Function) -> str:
     """A text with the body of a function instead of a call of it.
 
-    Raises SqlError: another number of arguments.
+    Raises SqlError: another number of arguments, DISTINCT, FILTER or OVER.
     """
     tokens = tokenize(text)
     closing = max(tokens[call.opening].partner, call.opening + 1)
+    _refuse_clauses(function, tokens[call.opening + 1].key, tokens[min(closing + 1, len(tokens) - 1)].key)
     commas = [i for i in top_level(tokens, call.opening + 1, closing) if tokens[i].key == ","]
     edges = [call.opening, *commas, closing]
     spans = [(tokens[a].end, tokens[b].start) for a, b in itertools.pairwise(edges)]
@@ -94,6 +98,16 @@ def inlined(text: str, call: Call, function: Function) -> str:
         wanted = len(function.parameters)
         raise SqlError(f"Function '{function.full_name}' takes {wanted} arguments, and {len(arguments)} are given.")
     return f"{text[: call.start]}{body_with(function, arguments)}{text[tokens[closing].end :]}"
+
+
+def _refuse_clauses(function: Function, first: str, behind: str) -> None:
+    """Raise a SqlError for clauses that only a single aggregate has; the body is an expression of several."""
+    clause = first if first == "DISTINCT" else behind
+    if clause in ("DISTINCT", "FILTER", "OVER"):
+        raise SqlError(
+            f"Function '{function.full_name}' is an aggregate function in SQL, which takes no {clause}.",
+            hint="Write its body instead of the call, aggregate in a subquery, or make it a function in PYTHON.",
+        )
 
 
 def body_with(function: Function, arguments: Sequence[str]) -> str:

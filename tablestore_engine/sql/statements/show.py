@@ -53,6 +53,11 @@ class ShowPartitions(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShowCatalogs(Statement):
+    like: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Describe(Statement):
     """DESCRIBE TABLE; ``column`` is a dotted column name; ``as_json`` for AS JSON."""
 

@@ -87,13 +87,15 @@ class UnsetTableProperties(Statement):
 @dataclass(frozen=True, kw_only=True)
 class CommentOn(Statement):
     """COMMENT ON, ALTER TABLE … SET COMMENT, ALTER COLUMN … COMMENT. ``kind`` is TABLE, VIEW, COLUMN or
-    SCHEMA; ``table`` is None for a schema, whose name is ``database``; ``comment`` None removes it."""
+    SCHEMA; ``table`` is None for a schema, whose name is ``database``; ``comment`` None removes it. ``named`` are the
+    parts of the column's name: ``a.b.c`` is column c of table b in schema a, or the field b.c of table a."""
 
     kind: str
     table: TableName | None = None
     column: str | None = None
     database: str | None = None
     comment: str | None
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

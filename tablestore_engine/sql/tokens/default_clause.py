@@ -13,6 +13,7 @@ from tablestore_engine.schema.types.default_values import default_scalar, expres
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
+    NULL_DEFAULT,
     STRING_ROOTS,
     TIMESTAMP_ROOTS,
     AtomicType,
@@ -35,15 +36,15 @@ def is_default(value_sql: str) -> bool:
     return value_sql.strip().upper() == "DEFAULT"
 
 
-def default_text(name: str, kind: DataType, sql: str) -> str | None:
-    """The text by which a schema keeps the DEFAULT of a column; None for DEFAULT NULL.
+def default_text(name: str, kind: DataType, sql: str) -> str:
+    """The text by which a schema keeps the DEFAULT of a column.
 
     Raises:
         SqlError: a subquery. SchemaError: a constant that is no value of the column's type.
     """
     tokens = tokenize(sql)
     if sql.strip().upper() == "NULL":
-        return None
+        return NULL_DEFAULT
     if any(token.key == "SELECT" for token in tokens):
         raise SqlError(f"The DEFAULT of column '{name}' holds a query: {sql}.", hint="Use constants and functions.")
     found = constant_at(tokens, 0)

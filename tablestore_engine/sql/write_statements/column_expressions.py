@@ -13,6 +13,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
+from tablestore_engine.spark.write.check_constraints import OF_SPARK
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, with_columns
 from tablestore_engine.sql.catalog.execute_context import CatalogContext
 from tablestore_engine.sql.statements.columns import AlterColumns
@@ -45,7 +46,7 @@ def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnD
     except TableStoreError as error:
         raise SqlError(
             f"Column '{column.name}' AS {column.computed_sql} cannot be computed: {error.message}",
-            hint="Use columns of the table, constants and functions.",
+            hint=f"Use columns of the table, constants and functions. {OF_SPARK}",
         ) from error
     return replace(column, type_sql=found[0].dataType.simpleString())
 
@@ -66,5 +67,5 @@ def check_defaults(fields: Sequence[DataField], spark: Callable[[], SparkSession
         except TableStoreError as error:
             raise SqlError(
                 f"Column '{field.name}' cannot have DEFAULT {found.sql}: {error.message}",
-                hint="A default is an expression of constants and functions that fits the column's type.",
+                hint=f"A default is an expression of constants and functions that fits the column's type. {OF_SPARK}",
             ) from error

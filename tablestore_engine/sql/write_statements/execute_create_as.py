@@ -8,6 +8,7 @@ visible, too; a statement that fails leaves what was there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ from tablestore_engine.operation.transaction.transaction import begin, with_retr
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.check_constraints import check_constraints
-from tablestore_engine.schema.table.create_schema import Column, create_schema
+from tablestore_engine.schema.table.computed_columns import check_watermark
+from tablestore_engine.schema.table.create_schema import Column, create_schema, with_defaults
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.alike_names import check_alike_fields
@@ -44,7 +46,9 @@ from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing
 from tablestore_engine.sql.statements.table import CreateTableAs
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
+from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -105,6 +109,7 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
     bucketed = is_bucketed(statement.primary_key, statement.options)
     options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
+    check_watermark(options, [name for name, _, _ in columns])
     schema = create_schema(
         columns,
         statement.primary_key,
@@ -115,7 +120,19 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
         default_buckets=buckets,
     )
     say_notes(options)
-    return _described(schema, context.intent)
+    return _described(_with_defaults(schema, statement.columns, context), context.intent)
+
+
+def _with_defaults(schema: TableSchema, listed: Sequence[ColumnDefinition], context: RowContext) -> TableSchema:
+    """The schema with the DEFAULT values that the list of columns declares, for later rows."""
+    texts = {
+        one.name: default_text(one.name, schema.field(one.name).type, one.default_sql)
+        for one in listed
+        if one.default_sql is not None
+    }
+    fields = with_defaults(schema.fields, texts)
+    check_defaults([one for one in fields if one.name in texts], context.spark)
+    return replace(schema, fields=tuple(fields))
 
 
 def _described(schema: TableSchema, intent: WriteIntent) -> TableSchema:
@@ -140,8 +157,6 @@ def _renamed(statement: CreateTableAs, frame: DataFrame) -> DataFrame:
 def _listed(definition: ColumnDefinition, of_query: Column) -> Column:
     """A column of the query, as the statement lists it."""
     name, kind, comment = of_query
-    if definition.default_sql is not None:
-        raise SchemaError(f"Column '{name}' cannot have a DEFAULT here.", hint="ALTER TABLE … ALTER COLUMN sets it.")
     if definition.type_sql:
         kind = parse_sql_type(definition.type_sql, name)
     return name, kind if definition.nullable else kind.as_nullable(False), definition.comment or comment

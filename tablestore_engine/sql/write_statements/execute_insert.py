@@ -38,7 +38,7 @@ from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOv
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.tokens.constants import constant_at
-from tablestore_engine.sql.tokens.default_clause import with_default_values
+from tablestore_engine.sql.tokens.default_clause import is_default, with_default_values
 from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
@@ -151,7 +151,7 @@ def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) ->
         field = partition_field(entry.column, schema)
         session_resolver(frames.spark).check_spelling(entry.column, field.name)
         if entry.value_sql is not None:
-            columns[field.name] = frames.expression(entry.value_sql, {})
+            columns[field.name] = frames.expression(_value_sql(entry.value_sql, field), {})
     return columns
 
 
@@ -192,9 +192,10 @@ def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> 
         field = partition_field(entry.column, schema)
         if entry.value_sql is None:
             continue
-        found[field.name] = value = _certain(entry.value_sql, field)
+        sql = _value_sql(entry.value_sql, field)
+        found[field.name] = value = _certain(sql, field)
         if value is None:
-            unsure.append((field, entry.value_sql))
+            unsure.append((field, sql))
     if unsure:
         items = [
             f"{given_value_sql(filled_sql(frames.expression(text, {}), field), field, frames.spark)} AS v{i}"
@@ -203,6 +204,11 @@ def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> 
         row = collect_arrow(frames.run(f"SELECT {', '.join(items)}")).to_pylist()[0]
         found.update((field.name, row[f"v{i}"]) for i, (field, _) in enumerate(unsure))
     return found
+
+
+def _value_sql(sql: str, field: DataField) -> str:
+    """The value of a PARTITION clause, where DEFAULT is that of the column."""
+    return default_sql(field) if is_default(sql) else sql
 
 
 def _certain(text: str, field: DataField) -> Any:

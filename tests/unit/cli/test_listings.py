@@ -55,7 +55,8 @@ def test_describe_says_each_thing_once(run, tmp_path):
     assert lines[0] == ["column", "type", "comment", "default"]
     assert [line for line in lines if line[0] in ("id", "v")] == [["id", "int", "key"], ["v", "string", "'x'"]]
     details = {line[0]: line[1:] for line in lines[4:]}
-    assert (details["bucket"], details["Location"]) == (["2", "by", "id"], [str(tmp_path / "w" / "default.db" / "t")])
+    assert (details["bucket"], details["bucket-key"]) == (["2"], ["id"])
+    assert details["Location"] == [str(tmp_path / "w" / "default.db" / "t")]
     assert sum(str(tmp_path) in " ".join(line) for line in lines) == 1
     assert not {"name", "file.path", "log.system", "#"} & {line[0] for line in lines}
 

@@ -29,7 +29,7 @@ from support.tables import (
     write,
 )
 
-from tablestore_engine.errors import RowKindError
+from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.pick_tasks import pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule
@@ -82,6 +82,11 @@ NESTED = {"type": "ARRAY", "element": {"type": "ROW", "fields": [
     {"id": 8, "name": "k", "type": "INT"}, {"id": 9, "name": "n", "type": "INT"}]}}  # fmt: skip
 
 
+TIMED = {"type": "MAP", "key": "STRING", "value": {"type": "ROW", "fields": [
+    {"id": 8, "name": "t", "type": "STRING"}, {"id": 9, "name": "u", "type": "STRING"}]}}  # fmt: skip
+TIMES = [{"a": ("1", "2"), "b": ("1", "1")}, {"a": ("2", "1"), "b": None}]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "values", "expected"),
     [
@@ -105,6 +110,40 @@ NESTED = {"type": "ARRAY", "element": {"type": "ROW", "fields": [
             [[(1, 1)], [(1, 2)]],
             [(1, 1)],
         ),
+        (
+            NESTED,
+            {
+                "fields.v.aggregate-function": "nested_update",
+                "fields.v.nested-key": "k",
+                "fields.v.nested-key-null-strategy": "ignore",
+            },
+            [[(1, 1), (None, 4)], [(None, 2)]],
+            [(1, 1)],
+        ),
+        (
+            NESTED,
+            {
+                "fields.v.aggregate-function": "nested_update",
+                "fields.v.nested-key": "k",
+                "fields.v.nested-sequence-field": "n",
+            },
+            [[(1, 2), (2, 5)], [(1, 1), (2, 5)], [(2, 4)]],
+            [(1, 2), (2, 5)],
+        ),
+        (
+            NESTED,
+            {"fields.v.aggregate-function": "nested_partial_update", "fields.v.nested-key": "k"},
+            [[(1, 2), (2, 5)], [(1, None), (2, 6)]],
+            [(1, 2), (2, 6)],
+        ),
+        (TIMED, {"fields.v.aggregate-function": "merge_map_with_keytime"}, TIMES, [("a", {"t": "1", "u": "2"})]),
+        (
+            TIMED,
+            {"fields.v.aggregate-function": "merge_map_with_keytime", "fields.v.ts-field": "t"},
+            TIMES,
+            [("a", {"t": "2", "u": "1"})],
+        ),
+        ("INT", {"fields.v.aggregate-function": "primary-key"}, [7, None], None),
     ],
 )
 def test_functions_of_columns(tmp_path, kind, options, values, expected):
@@ -113,11 +152,24 @@ def test_functions_of_columns(tmp_path, kind, options, values, expected):
     )
     for value in values:
         given = [{"k": k, "n": n} for k, n in value] if isinstance(value, list) else value
+        if isinstance(value, dict):
+            given = [(key, one and dict(zip("tu", one, strict=True))) for key, one in value.items()]
         write(table, [{"id": 1, "v": given}])
     for _ in range(2):
         found = by_key(table)[1]["v"]
-        assert ([tuple(one.values()) for one in found] if isinstance(found, list) else found) == expected
+        if kind is NESTED:
+            found = [tuple(one.values()) for one in found]
+        assert found == expected
         compact(table)
+
+
+def test_a_null_in_a_nested_key_is_an_error(tmp_path):
+    options = {"fields.v.aggregate-function": "nested_update", "fields.v.nested-key": "k", "bucket": "1"}
+    options |= {"merge-engine": "aggregation", "fields.v.nested-key-null-strategy": "error"}
+    table = make_table(tmp_path, {"id": "INT", "v": NESTED}, ["id"], (), options)
+    write(table, [{"id": 1, "v": [{"k": 1, "n": None}, None]}])
+    with pytest.raises(ExecutionError, match=r"column 'v' has a null in its key \(k\): \{'k': None, 'n': 7\}"):
+        write(table, [{"id": 1, "v": [{"k": None, "n": 7}]}])
 
 
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "max"}

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect import dates, functions, lists, patterns
+from dbt.adapters.tablestore.dialect import aggregates, dates, functions, lists, patterns, texts
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
@@ -20,6 +20,7 @@ _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
 def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     """The tree with all corrections, inner nodes first."""
     known = _corrections()
+    aggregates.refuse_orders(tree)
     for node in reversed(list(tree.dfs())):
         correct = known.get(type(node))
         new = correct(node, dialect) if correct else None
@@ -35,6 +36,8 @@ def _corrections() -> Mapping[type, _Correction]:
         **dates.CORRECTIONS,
         **lists.CORRECTIONS,
         **functions.CORRECTIONS,
+        **texts.CORRECTIONS,
+        **aggregates.CORRECTIONS,
         exp.Star: _star,
         exp.Parameter: _by_number,
         **{kind: _refuse(name) for kind, name in _REFUSED.items()},
@@ -45,6 +48,8 @@ _REFUSED: Mapping[type, str] = {
     exp.MatchRecognize: "MATCH_RECOGNIZE",
     exp.Connect: "CONNECT BY (write a recursive CTE)",
     exp.Command: "a statement that is not a query",
+    exp.Slice: "a slice such as a[1:3] (write SUBSTRING for a text, spark__slice for a list)",
+    exp.TsOrDsToTime: "TO_TIME (keep the time as a text)",
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from functools import reduce
+from typing import Final, cast
 
 from sqlglot import exp
 
@@ -140,6 +141,8 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _epoch(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
+    if part in ("EPOCH", "EPOCH_SECOND") and _is_interval(time):
+        return _seconds(time)
     stamp = exp.cast(time, "timestamptz")
     if part in ("EPOCH_MILLISECOND", "EPOCH_MS"):
         return _call("UNIX_MILLIS", stamp)
@@ -148,6 +151,42 @@ def _epoch(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
     if part not in ("EPOCH", "EPOCH_SECOND"):
         raise Untranslatable(f"EXTRACT({part} …)")
     return _call("UNIX_SECONDS", stamp) if dialect in ("snowflake", "redshift") else exp.cast(stamp, "double")
+
+
+def _is_interval(node: exp.Expr) -> bool:
+    """Whether a value is a difference of times, or a constant interval."""
+    node = node.unnest()
+    return isinstance(node, exp.Interval) or (
+        isinstance(node, exp.Sub) and not isinstance(node.expression, exp.Interval)
+    )
+
+
+def _seconds(interval: exp.Expr) -> exp.Expr:
+    """The seconds of an interval, with fractions. Spark has only its parts, and of constants those that are written."""
+    sizes = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+    span = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+    inner = exp.Cast(this=interval.unnest(), to=exp.DataType(this=exp.Interval(unit=span)))
+    parts = [
+        exp.Mul(this=exp.Extract(this=exp.Var(this=part), expression=inner.copy()), expression=exp.Literal.number(size))
+        for part, size in sizes.items()
+    ]
+    total = reduce(lambda sum_, one: exp.Add(this=sum_, expression=one), parts[1:], cast("exp.Expr", parts[0]))
+    return exp.cast(exp.paren(total), "double")
+
+
+def _as_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Seconds since 1970 are fractions in DuckDB and Trino, and integers of Spark's UNIX_TIMESTAMP."""
+    return _epoch("EPOCH", node.this, dialect) if dialect in ("duckdb", "trino") else None
+
+
+def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Spark's FROM_UNIXTIME cuts fractions of seconds off."""
+    plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None
+    return _call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
+
+
+def _iso_year(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Extract(this=exp.Var(this="YEAROFWEEK"), expression=node.this)
 
 
 def _week(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -186,4 +225,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.DayOfWeekIso: _iso_day_of_week,
     exp.Extract: _part,
     exp.Week: _week,
+    exp.TimeToUnix: _as_seconds,
+    exp.UnixToTime: _of_seconds,
+    exp.YearOfWeek: _iso_year,
+    exp.YearOfWeekIso: _iso_year,
 }

@@ -8,8 +8,10 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.aggregates import refuse_json, share
 from dbt.adapters.tablestore.dialect.dates import extracted
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.texts import joda
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 
@@ -140,6 +142,8 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
     kind = node.args["to"]
     if kind.is_type("time", "timetz"):
         raise Untranslatable("the type TIME (keep the time as a text)")
+    if kind.this is exp.DataType.Type.SUPER:
+        return exp.cast(node.this, "text")  # as of PARSE_JSON
     if kind.is_type("variant") and dialect == "snowflake":
         return node.this
     if kind.is_type("json", "jsonb") and dialect == "postgres":
@@ -221,14 +225,15 @@ def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake counts from 0, and names the end."""
+    """Snowflake and DuckDB name the end; Snowflake counts from 0."""
     start, end = node.args.get("start"), node.args.get("end")
-    if dialect != "snowflake":
+    if dialect not in ("snowflake", "duckdb"):
         return None
-    if start is None or end is None or not (start.is_int and end.is_int):
-        raise Untranslatable("ARRAY_SLICE with computed positions")
-    first, last = int(start.name), int(end.name)
-    numbers = [exp.Literal.number(first + 1), exp.Literal.number(max(last - first, 0))]
+    plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
+    if start is None or end is None or not plain or node.args.get("step"):
+        raise Untranslatable("ARRAY_SLICE with computed or negative positions")
+    first, last = int(start.name) + (dialect == "snowflake"), int(end.name)
+    numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
     return exp.Anonymous(this="SLICE", expressions=[node.this, *numbers])
 
 
@@ -239,6 +244,8 @@ def _array(node: exp.Expr, dialect: str) -> None:
 
 def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """COUNT(DISTINCT …) OVER (…), which Spark refuses: the size of a set. Neither counts nulls."""
+    if (of_sum := share(node)) is not None:
+        return of_sum
     if not isinstance(node.this, exp.Count) or not isinstance(node.this.this, exp.Distinct):
         return None
     values = node.this.this.expressions
@@ -265,7 +272,10 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.Anonymous(this=node.name[len("spark__") :], expressions=node.expressions)
     if node.name.upper() == "DATE_PART" and len(node.expressions) == 2 and dialect != "databricks":
         return extracted(node.expressions[0].name, node.expressions[1], dialect)
-    return None
+    if dialect == "duckdb" and node.name.upper() == "WEEKDAY":
+        return extracted("DAYOFWEEK", node.expressions[0], dialect)
+    refuse_json(node.name.upper())
+    return joda(node.name.upper(), node.expressions) if dialect == "trino" else None
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {

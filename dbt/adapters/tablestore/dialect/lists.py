@@ -87,9 +87,49 @@ def _number_rows(node: exp.Expr) -> None:
     node.append("expressions", exp.Anonymous(this="TRANSFORM", expressions=[listed, count]))
 
 
-def _from_the_end(node: exp.Expr, dialect: str) -> exp.Expr | None:
+def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """ARRAY_POSITION is null where the value is missing, and counts from 0 in Snowflake; Spark's is 0, and from 1."""
+    if dialect not in ("snowflake", "postgres", "duckdb"):
+        return None
+    position = exp.Anonymous(this="ARRAY_POSITION", expressions=[node.this, node.expression])
+    found = exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
+    if not node.args.get("zero_based"):
+        return found
+    return exp.paren(exp.Sub(this=found, expression=exp.Literal.number(1)), copy=False)
+
+
+def _size(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """ARRAY_LENGTH(a, 1) of an empty array is null."""
+    dimension = node.args.get("expression")
+    if dialect not in ("postgres", "redshift") or dimension is None:
+        return None
+    if dimension.name != "1":
+        raise Untranslatable("ARRAY_LENGTH of a dimension other than 1")
+    size = exp.Anonymous(this="SIZE", expressions=[node.this])
+    return exp.Anonymous(this="NULLIF", expressions=[size, exp.Literal.number(0)])
+
+
+def _by_key(node: exp.Expr, index: exp.Expr) -> exp.Expr | None:
+    """Snowflake's v['k'][0]: JSON is text here. An index alone may be that of an array."""
+    inner = node.this
+    known = inner.expressions if isinstance(inner, exp.Anonymous) and inner.name == "GET_JSON_OBJECT" else None
+    if isinstance(inner, (exp.Struct, exp.Map, exp.VarMap)) or not isinstance(index, exp.Literal):
+        return None
+    if known is None and not index.is_string:
+        return None
+    if any(one in index.name for one in "'[]\""):
+        raise Untranslatable(f"the key {index.name} of a variant")
+    plain = index.is_string and index.name.isidentifier()
+    step = f".{index.name}" if plain else f"['{index.name}']" if index.is_string else f"[{index.name}]"
+    source, path = (known[0], known[1].name) if known else (inner, "$")
+    return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[source.copy(), exp.Literal.string(path + step)])
+
+
+def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """DuckDB's l[-1] is the last element. sqlglot has made an index of it that counts from 0."""
     index = node.expressions[0] if len(node.expressions) == 1 else None
+    if dialect == "snowflake" and index is not None:
+        return _by_key(node, index)
     if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
         return None
     behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
@@ -146,11 +186,7 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     outer = node.find_ancestor(exp.Filter, exp.Window, exp.Select)
     if isinstance(outer, (exp.Filter, exp.Window)):
         raise Untranslatable(f"ARRAY_AGG with an order and {'FILTER' if isinstance(outer, exp.Filter) else 'OVER'}")
-    keys = order.expressions
-    down = bool(keys[0].args.get("desc"))
-    if any(bool(one.args.get("desc")) is not down for one in keys):
-        raise Untranslatable("ARRAY_AGG ordered upwards by one column and downwards by another")
-    result = _sorted(item, keys, down)
+    result = sorted_by(item, order.expressions, "ARRAY_AGG")
     skipping = isinstance(node.parent, exp.IgnoreNulls)
     if skipping or dialect == "snowflake":
         result = exp.Anonymous(this="ARRAY_COMPACT", expressions=[result])
@@ -185,7 +221,11 @@ def _with_nulls(node: exp.Expr, value: exp.Expr, limit: exp.Expr | None, dialect
     return None
 
 
-def _sorted(item: exp.Expr, keys: list[exp.Expr], down: bool) -> exp.Expr:
+def sorted_by(item: exp.Expr, keys: list[exp.Expr], name: str) -> exp.Expr:
+    """The list of an aggregate's values in an order. `name` is that of the aggregate."""
+    down = bool(keys[0].args.get("desc"))
+    if any(bool(one.args.get("desc")) is not down for one in keys):
+        raise Untranslatable(f"{name} ordered upwards by one column and downwards by another")
     parts: list[exp.Expr] = []
     for number, key in enumerate(keys):
         # Where the order is turned round afterwards, so are its nulls.
@@ -213,5 +253,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateSeries: _series,
     exp.ArrayAgg: _array_agg,
-    exp.Bracket: _from_the_end,
+    exp.ArrayPosition: _position,
+    exp.ArraySize: _size,
+    exp.Bracket: _element,
 }

@@ -18,6 +18,12 @@ _PART: Final = re.compile(r"%(?:%|-?[A-Za-z](?:strict)?)")
 _QUOTED: Final = re.compile(r'"([^"]*)"|(?<=[dj])(T)(?=%)')
 _RESERVED: Final = re.compile(r"[A-Za-z'\[\]{}#]")
 _SPARKS: Final[dict[str, str]] = {"%Q": "Q"}
+# Parts of Postgres' patterns that sqlglot leaves as they are.
+_WORDS: Final[dict[str, str]] = {
+    **dict.fromkeys(("AM", "PM", "am", "pm"), "a"), "Mon": "MMM", "Dy": "EEE", "MS": "SSS", "Q": "Q",
+}  # fmt: skip
+_LITERAL: Final = re.compile(r"""'(?:[^']|'')*'""")
+_WORD: Final = re.compile(r"%(?:%|-?[A-Za-z])|[A-Za-z]+")
 
 
 def quote_patterns(tree: exp.Expr, dialect: str) -> None:
@@ -48,7 +54,26 @@ def _percent(pattern: str) -> str:
 
 def _letters(pattern: str) -> str:
     """A pattern whose parts are letters; what is in double quotes is literal text."""
-    return _QUOTED.sub(lambda found: _literal(found[1] if found[2] is None else found[2]), pattern)
+    quoted = _QUOTED.sub(lambda found: _literal(found[1] if found[2] is None else found[2]), pattern)
+    pieces, position = [], 0
+    for text in _LITERAL.finditer(quoted):
+        pieces += [_parts(quoted[position : text.start()], pattern), text[0]]
+        position = text.end()
+    return "".join([*pieces, _parts(quoted[position:], pattern)])
+
+
+def _parts(text: str, pattern: str) -> str:
+    """Parts of a time without literal text. Raises Untranslatable for letters that Spark takes for other parts."""
+
+    def part(found: re.Match[str]) -> str:
+        word = found[0]
+        if word in Spark.INVERSE_TIME_MAPPING:
+            return word
+        if word not in _WORDS:
+            raise Untranslatable(f"{word} in the pattern of a time '{pattern}'")
+        return _WORDS[word]
+
+    return _WORD.sub(part, text)
 
 
 def _literal(text: str) -> str:

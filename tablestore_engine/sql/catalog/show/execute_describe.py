@@ -162,9 +162,6 @@ def _view_details(statement: Describe, view: View, context: CatalogContext) -> l
 def _table_details(table: Table) -> list[tuple[str, str]]:
     schema, options = table.schema, table.options
     found, snapshot = table.statistics(), table.latest_snapshot()
-    bucket = "dynamic" if schema.has_dynamic_buckets else str(options.bucket)
-    if options.bucket > 0 and schema.bucket_keys:
-        bucket += f" by {', '.join(schema.bucket_keys)}"
     details = [
         ("Name", table.name),
         ("name", f"tablestore.{table.name}"),
@@ -174,7 +171,8 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         ("file.path", table.path),
         ("Primary Key", ", ".join(schema.primary_keys)),
         ("Partition Columns", ", ".join(schema.partition_keys)),
-        ("bucket", bucket),
+        ("bucket", str(options.bucket)),
+        *([("bucket-key", ", ".join(schema.bucket_keys))] if options.bucket > 0 and schema.bucket_keys else []),
         ("file.format", options.file_format),
         ("change-tracking", str(options.change_tracking).lower()),
         *(

@@ -112,7 +112,7 @@ DROP SCHEMA IF EXISTS s CASCADE
 -- ours: DROP DATABASE RESTRICT
 DROP DATABASE s RESTRICT
 
--- spark: CREATE FUNCTION of a class
+-- refused "of a Java class is not kept": CREATE FUNCTION of a class
 CREATE FUNCTION s.f AS 'org.example.F' USING JAR '/tmp/x.jar'
 
 -- spark: CREATE TEMPORARY FUNCTION of a class

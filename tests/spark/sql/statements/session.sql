@@ -11,7 +11,7 @@ USE DATABASE spark_catalog.s
 USE IDENTIFIER('s')
 
 -- spark: SET CATALOG
-SET CATALOG spark_catalog
+SET CATALOG other
 
 -- spark: SET
 SET

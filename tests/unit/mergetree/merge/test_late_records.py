@@ -16,6 +16,11 @@ from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngin
 ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
 NESTED = st.lists(st.none() | st.fixed_dictionaries({"k": st.integers(0, 2), "v": st.sampled_from("xy")}), max_size=3)
 LISTS = st.lists(st.none() | st.integers(0, 2), max_size=3)
+TIMED = pa.struct([("v", pa.int32()), ("at", pa.string())])
+TIMES = st.dictionaries(
+    st.sampled_from("ab"),
+    st.none() | st.fixed_dictionaries({"v": st.integers(0, 9), "at": st.none() | st.sampled_from(["1", "2", "10"])}),
+)
 TEXTS = st.sampled_from(["", " ", "a", "b", "a;b"])
 CASES = [
     ("sum", pa.int64(), st.integers(-3, 3), {}),
@@ -31,8 +36,12 @@ CASES = [
     ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k"}),
     ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k", "count-limit": "3"}),
     ("nested_update", pa.list_(ROW), NESTED, {"count-limit": "2"}),
+    ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k", "nested-sequence-field": "v"}),
+    ("nested_partial_update", pa.list_(ROW), NESTED, {"nested-key": "k"}),
+    ("merge_map_with_keytime", pa.map_(pa.string(), TIMED), TIMES, {"ts-field": "at"}),
+    ("primary-key", pa.string(), TEXTS, {}),
 ]
-TAKE_BACK = ("sum", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
+TAKE_BACK = ("primary-key", "sum", "last_value", "last_non_null_value", "collect", "merge_map", "nested_update")
 
 
 def expected(function, options, records):
@@ -73,6 +82,8 @@ def test_a_group_is_folded_as_paimon_does(function, kind, values, options, data)
         delimiter=";",
         distinct="distinct" in options,
         nested_key=("k",) if "nested-key" in options else (),
+        nested_sequence=("v",) if "nested-sequence-field" in options else (),
+        time_field=options.get("ts-field", ""),
         sequence=("s",),
         retract_rule=RetractRule.NEGATE if function == "sum" else RetractRule.IN_ORDER,
         count_limit=int(options["count-limit"]) if "count-limit" in options else None,
@@ -99,7 +110,7 @@ def test_a_group_is_folded_as_paimon_does(function, kind, values, options, data)
     def shown(value):
         if isinstance(value, dict):
             return sorted(value.items())
-        if function == "merge_map" and value is not None:
+        if function.startswith("merge_map") and value is not None:
             return sorted(value)
         if "nested-key" in options and value is not None:
             return sorted(value, key=lambda row: repr(sorted(row.items()) if row else None))

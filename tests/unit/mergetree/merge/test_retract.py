@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from support import naive_folds as naive
 
 from tablestore_engine.errors import ExecutionError, RowKindError
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
 from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
@@ -42,6 +43,15 @@ CASES = [
     ("merge_map", pa.map_(pa.string(), pa.int32()), st.dictionaries(st.sampled_from("ab"), st.integers(0, 2)), {}),
     ("nested_update", pa.list_(ROW), NESTED, {}),
     ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k"}),
+    ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k", "nested-sequence-field": "v"}),
+    ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k", "nested-key-null-strategy": "ignore"}),
+    (
+        "nested_update",
+        pa.list_(ROW),
+        NESTED,
+        {"nested-key": "k", "nested-key-null-strategy": "ignore", "count-limit": "1"},
+    ),
+    ("primary-key", pa.string(), st.sampled_from("ab"), {}),
 ]  # fmt: skip
 
 
@@ -61,6 +71,9 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
         function,
         distinct="distinct" in options,
         nested_key=tuple(options.get("nested-key", "")),
+        nested_sequence=tuple(options.get("nested-sequence-field", "")),
+        null_keys=options.get("nested-key-null-strategy", "merge"),
+        count_limit=int(options["count-limit"]) if "count-limit" in options else None,
         rounds=pa.types.is_decimal(kind) and function == "product" and kind.scale > 0,
     )
     array = pa.array([list(v.items()) if isinstance(v, dict) else v for _, v in records], kind)
@@ -72,16 +85,25 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
         (None, fold_values(fold, array, numbered)),
     ):
         # The list of an only record is kept by `fold_sorted`, which knows all records.
-        alone = False if fold.distinct else None
+        alone = False if fold.cleans or function == "primary-key" else None
         expected = [
             naive.fold(function, options, [(b and retracts is not None, v) for b, v in group], alone=alone)
             for group in groups
         ]
-        shown = [dict(v) if function == "merge_map" and v is not None else v for v in found.to_pylist()]
+        if fold.cleans and fold.nested_key:
+            values_of = [v and sorted(v, key=_by_fields) for v in found.to_pylist()]
+            expected = [v and sorted(v, key=_by_fields) for v in expected]
+        else:
+            values_of = found.to_pylist()
+        shown = [dict(v) if function == "merge_map" and v is not None else v for v in values_of]
         if function == "count":
             shown, expected = [v or 0 for v in shown], [v or 0 for v in expected]
         assert found.type == kind
         assert shown == expected
+
+
+def _by_fields(row):
+    return repr(sorted(row.items()))
 
 
 @pytest.mark.parametrize("ignores", [False, True])
@@ -164,6 +186,19 @@ def test_each_factor_of_a_product_that_rounds_is_a_layer():
     assert [tuple(row.values()) for row in found.to_pylist()] == expected
     again = split_layers(found.drop_columns([LAYER_COLUMN]), ["id"], MergeEngine("aggregation", folds), None)
     assert again.equals(found)
+
+
+def test_a_map_that_takes_out_is_a_layer():
+    """Folded with a newer one first, it would leave what it takes out of older ones."""
+    kind = pa.map_(pa.string(), pa.struct([("at", pa.string())]))
+    maps = [[("a", {"at": "1"})], [("b", {"at": "1"})], [("a", None)], None, [("a", {"at": "0"})]]
+    table = pa.table({"id": [1, 1, 1, 1, 1], "v": pa.array(maps, kind)})
+    fold = Fold("v", "merge_map_with_keytime", time_field="at")
+    found = split_layers(table, ["id"], MergeEngine("aggregation", (fold,)), None)
+    parts = [[("a", {"at": "1"}), ("b", {"at": "1"})], [("a", None)], [("a", {"at": "0"})]]
+    assert (found.column("v").to_pylist(), found.column(LAYER_COLUMN).to_pylist()) == (parts, [0, 1, 2])
+    whole = fold_values(fold, found.column("v").combine_chunks(), Groups(np.array([0]), 3))
+    assert whole.to_pylist() == [[("b", {"at": "1"}), ("a", {"at": "0"})]]
 
 
 def test_layers_begin_at_the_last_delete_that_removes():

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.roaring import bitmap_of, numbers_of
 
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 

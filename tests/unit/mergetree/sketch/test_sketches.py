@@ -14,7 +14,8 @@ from support import naive_sketches as naive
 from support.roaring import bitmap_of
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.merge.aggregate_kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
+from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.sketch import theta_sketch
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
 from tablestore_engine.schema.merge_engines.merge_engine import Fold

@@ -28,7 +28,6 @@ COLUMNS = [("id", AtomicType("BIGINT"), None), ("v", AtomicType("INT"), None)]
         ("scan.mode", "compacted-full"),
         ("scan.primary-branch", "b"),
         ("fields.v.map.storage-layout", "shared-shredding"),
-        ("fields.v.nested-sequence-field", "n"),
         ("postpone.merge-on-read", "true"),
     ],
 )

@@ -11,7 +11,8 @@ TYPES = [
     "tinyint", "int", "bigint", "double", "decimal(18, 2)", "decimal(19, 2)", "boolean", "string", "varchar(3)",
     "binary", "date", "timestamp", "array<int>", "array<map<int, int>>", "array<struct<a: int>>",
     "array<struct<a: map<int, int>>>", "map<string, int>", "map<int, array<map<int, int>>>", "map<struct<a: int>, int>",
-    "struct<a: int>",
+    "struct<a: int>", "map<int, struct<a: int, t: string>>", "map<int, struct<a: string>>",
+    "array<struct<a: array<int>, b: string>>",
 ]  # fmt: skip
 NUMBERS = {"tinyint", "int", "bigint", "double", "decimal(18, 2)", "decimal(19, 2)"}
 ORDERED = NUMBERS | {"string", "varchar(3)", "date", "timestamp"}
@@ -24,9 +25,11 @@ FOLDED = {
     "bool_and": {"boolean"},
     "bool_or": {"boolean"},
     "listagg": {"string"},
-    "collect": {"array<int>", "array<struct<a: int>>"},
-    "merge_map": {"map<string, int>"},
+    "collect": {"array<int>", "array<struct<a: int>>", "array<struct<a: array<int>, b: string>>"},
+    "merge_map": {"map<string, int>", "map<int, struct<a: int, t: string>>", "map<int, struct<a: string>>"},
+    "merge_map_with_keytime": {"map<int, struct<a: int, t: string>>"},
     "nested_update": {"array<struct<a: int>>"},
+    "nested_partial_update": {"array<struct<a: int>>", "array<struct<a: array<int>, b: string>>"},
     "hll_sketch": {"binary"},
     "theta_sketch": {"binary"},
     "rbm32": {"binary"},

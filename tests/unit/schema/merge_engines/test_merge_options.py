@@ -13,9 +13,12 @@ from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataFiel
 
 INT, STRING = AtomicType("INT"), AtomicType("STRING")
 ROWS = ArrayType(RowType((DataField(9, "k", INT),)))
+TIMED = MapType(AtomicType("STRING", False), RowType((DataField(7, "q", INT), DataField(8, "at", STRING))))
+MORE = {"nested_partial_update": {"fields.v.nested-key": "k"}}
 TYPES = {
     "listagg": STRING, "collect": ArrayType(INT), "merge_map": MapType(AtomicType("STRING", False), INT),
-    "nested_update": ROWS, "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
+    "merge_map_with_keytime": TIMED, "nested_update": ROWS, "nested_partial_update": ROWS,
+    "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
     "hll_sketch": AtomicType("BYTES"), "theta_sketch": AtomicType("BYTES"),
     "rbm32": AtomicType("BYTES"), "rbm64": AtomicType("BYTES"),
 }  # fmt: skip
@@ -32,7 +35,8 @@ def folds(options, kind=INT, at=INT):
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("at", [INT, INT.as_nullable(False)], ids=["nullable", "required"])
 def test_every_function_in_a_sequence_group(function, at):
-    found = folds({**GROUP, "fields.v.aggregate-function": function}, TYPES.get(function, INT), at)
+    given = {**GROUP, **MORE.get(function, {}), "fields.v.aggregate-function": function}
+    found = folds(given, TYPES.get(function, INT), at)
     assert (found["v"].function, found["v"].sequence) == (function, ("at",))
 
 
@@ -40,7 +44,8 @@ def test_every_function_in_a_sequence_group(function, at):
 @pytest.mark.parametrize("order", ["ascending", "descending"])
 def test_every_function_with_a_sequence_field(function, order):
     options = {"merge-engine": "aggregation", "sequence.field": "at", "sequence.field.sort-order": order}
-    found = folds({**options, "fields.v.aggregate-function": function}, TYPES.get(function, INT))
+    given = {**options, **MORE.get(function, {}), "fields.v.aggregate-function": function}
+    found = folds(given, TYPES.get(function, INT))
     assert (found["v"].function, found["at"].function) == (function, "last_value")
 
 
@@ -92,6 +97,28 @@ def test_rows_of_single_values_are_collected_once_and_others_are_not():
             continue
         with pytest.raises(OptionError, match="can be compared"):
             fold_of(DataField(1, "v", ArrayType(element)), "collect", given)
+
+
+def test_functions_of_nested_rows_and_maps_say_what_they_need():
+    options = {"merge-engine": "aggregation", "fields.v.aggregate-function": "nested_partial_update"}
+    with pytest.raises(OptionError, match="Function 'nested_partial_update' of column 'v' needs a nested key"):
+        folds(options, ROWS)
+    with pytest.raises(OptionError, match="needs the function nested_update; the column has 'nested_partial"):
+        folds({**options, "fields.v.nested-key": "k", "fields.v.nested-sequence-field": "k"}, ROWS)
+    options["fields.v.aggregate-function"] = "nested_update"
+    for setting, value in (("nested-key-null-strategy", "ignore"), ("nested-sequence-field", "k")):
+        with pytest.raises(OptionError, match=f"'fields.v.{setting}' of column 'v' needs a nested key"):
+            folds({**options, f"fields.v.{setting}": value}, ROWS)
+    with pytest.raises(OptionError, match=r"nested-sequence-field' names 'z', which is no single value .* order"):
+        folds({**options, "fields.v.nested-key": "k", "fields.v.nested-sequence-field": "z"}, ROWS)
+    found = folds({**options, "fields.v.nested-key": "k", "fields.v.nested-sequence-field": "k"}, ROWS)["v"]
+    assert (found.nested_sequence, found.cleans) == (("k",), True)
+    options["fields.v.aggregate-function"] = "merge_map_with_keytime"
+    assert folds(options, TIMED)["v"].time_field == "at"
+    with pytest.raises(OptionError, match="compares the values of 'q', which is no text field"):
+        folds({**options, "fields.v.ts-field": "q"}, TIMED)
+    with pytest.raises(OptionError, match="does not support MAP<STRING NOT NULL, INT>"):
+        folds(options, TYPES["merge_map"])
 
 
 def test_an_old_name_of_a_function():

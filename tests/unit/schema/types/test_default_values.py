@@ -17,7 +17,8 @@ from tablestore_engine.schema.types.default_values import (
     parsed_default,
 )
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import DataField, parse_field
+from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
 
@@ -95,3 +96,14 @@ def test_values_of_another_type_are_named(kind, text):
 )
 def test_declared(kind, text, declared):
     assert declared_default(column(kind, text)) == declared
+
+
+@pytest.mark.parametrize("kind", ["string", "int", "array<int>"])
+def test_default_null_is_kept_where_other_writers_do_not_see_it(kind):
+    field = column(kind, default_text("c", parse_sql_type(kind, "c"), "null"))
+    data = field.to_json()
+    assert data["defaultNull"] is True
+    assert "defaultValue" not in data
+    assert parse_field(data) == field
+    assert (declared_default(field), default_scalar(field).as_py()) == ("NULL", None)
+    assert declared_default(column(kind, None)) is None

@@ -139,6 +139,12 @@ def test_comments(door):
     assert schema.field("a").description == "column a"
     x, y = schema.field("s").type.fields
     assert (x.description, y.type.element.fields[0].description) == ("x", "z")
+    door.run("comment on column t.s.x is 'nested'")
+    door.run("comment on column tablestore.default.t.s.y.element.z is 'deep'")
+    x, y = door.schema("t").field("s").type.fields
+    assert (x.description, y.type.element.fields[0].description) == ("nested", "deep")
+    door.run("comment on column default.t.a is 'of the schema'")
+    assert door.schema("t").field("a").description == "of the schema"
     door.run("comment on column t.a is null")
     door.run("comment on table t is null")
     assert (door.schema("t").comment, door.schema("t").field("a").description) == (None, None)

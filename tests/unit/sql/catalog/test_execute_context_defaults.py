@@ -64,5 +64,5 @@ def test_describe_extended_has_all_rows_of_the_proposal(store):
     rows = {label: value for label, value, _ in store.execute("DESCRIBE TABLE EXTENDED t").rows}
     wanted = {"name": "tablestore.default.t", "file.format": "parquet", "change-tracking": "true", "log.system": "none",
               "log.retention": "1 d", "log.kafka.bootstrap.servers": "none", "log.kafka.topic": "none",
-              "bucket": "3 by id", "num-files": "0", "file.path": store.table("t").path}  # fmt: skip
+              "bucket": "3", "num-files": "0", "file.path": store.table("t").path}  # fmt: skip
     assert {label: rows[label] for label in wanted} == wanted

@@ -8,6 +8,7 @@ import pytest
 from support.execute_door import NOW, door  # noqa: F401
 
 from tablestore_engine.errors import (
+    ColumnNotFound,
     DatabaseNotFound,
     NotAManagedTableError,
     OptionError,
@@ -180,3 +181,11 @@ def test_rename(door):
         door.run("alter table w rename to s.v2")
     with pytest.raises(TableNotFound):
         door.run("alter table nope rename to x")
+
+
+def test_a_watermark_is_for_a_column_of_the_table(door):
+    with pytest.raises(ColumnNotFound, match=r"WATERMARK FOR names the column 'tss'.*Did you mean 'ts'"):
+        door.run("create table w (id int, ts timestamp, watermark for tss as tss)")
+    assert not door.catalog.table_exists("default", "w")
+    door.run("create table w (id int, s struct<ts: timestamp>, watermark for s.ts as s.ts - interval 5 second)")
+    assert door.schema("w").options["schema.watermark.0.rowtime"] == "s.ts"

@@ -16,6 +16,7 @@ from tablestore_engine.sql.statements.schema import (
     Use,
 )
 from tablestore_engine.sql.statements.script import ResetSession, ResetSessionOption
+from tablestore_engine.sql.statements.show import ShowCatalogs
 from tablestore_engine.sql.statements.statement import (
     Call,
     Explain,
@@ -123,6 +124,7 @@ OTHERS: list[Case] = [
     ("begin", Noop, {}),
     ("START TRANSACTION;", Noop, {}),
     ("commit work", Noop, {}),
+    ("show catalogs like 't*'", ShowCatalogs, {"like": "t*"}),
     ("rollback", Noop, {}),
     ("", Noop, {}),
     (" ; -- nothing", Noop, {}),
@@ -131,7 +133,8 @@ PASSED = [
     "set spark.sql.ansi.enabled = false",
     "set x = (select 1)",
     "describe function +",
-    "show catalogs",
+    "set catalog other",
+    "use catalog other",
     "drop temporary function f",
     "create temporary view v using csv options (path '/x')",
     "create temporary view v (a int, b string) using csv options (path '/x')",
@@ -183,3 +186,8 @@ def test_settings_of_paimon_need_no_backquotes():
         ("SET spark.sql.ansi.enabled = true", "SET spark.sql.ansi.enabled = true"),
     ):
         assert parse(text).sql == sql
+
+
+@pytest.mark.parametrize("text", ["use catalog tablestore", "SET CATALOG 'Paimon'", "use catalog spark_catalog"])
+def test_our_own_catalog_is_sparks_first_one(text):
+    assert parse(text) == PassThrough(sql="SET CATALOG spark_catalog")

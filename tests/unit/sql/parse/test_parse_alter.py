@@ -184,7 +184,7 @@ ALTER: list[Case] = [
     (
         "comment on column db.t.a is 'x'",
         CommentOn,
-        {"kind": "COLUMN", "table": DB_T, "column": "a", "comment": "x"},
+        {"kind": "COLUMN", "table": DB_T, "column": "a", "comment": "x", "named": ("db", "t", "a")},
     ),
     ("comment on schema db is 'x'", CommentOn, {"kind": "SCHEMA", "database": "db", "comment": "x"}),
     (

@@ -63,6 +63,7 @@ def test_a_function_as_dbt_writes_it():
         ("CREATE FUNCTION f() RETURNS TABLE (a INT) RETURN SELECT 1", "return a table"),
         ("CREATE FUNCTION f() RETURNS INT", "Expected RETURN"),
         ("CREATE FUNCTION f() LANGUAGE js RETURNS INT AS 'x'", "Functions in JS"),
+        ("CREATE FUNCTION f AS 'com.x.Y' USING JAR '/x.jar'", "of a Java class is not kept"),
         ("CREATE FUNCTION f() LANGUAGE PYTHON AS 'x'", "no RETURNS"),
         ("CREATE AGGREGATE FUNCTION f(x INT) RETURNS INT LANGUAGE PYTHON AS 'x'", "is a class"),
         ("CREATE AGGREGATE FUNCTION f(x INT DEFAULT 1) RETURNS INT RETURN sum(x)", "cannot have a DEFAULT"),
@@ -89,7 +90,7 @@ def test_the_other_statements():
     shown = parse("SHOW FUNCTIONS s.f")
     assert isinstance(shown, ShowFunctions)
     assert (shown.scope, shown.database, shown.pattern) == ("ALL", "s", "f")
-    for sparks in ("DROP TEMPORARY FUNCTION f", "CREATE FUNCTION f AS 'org.F'", "DESC FUNCTION +", "DESC FUNCTION '+'"):
+    for sparks in ("DROP TEMPORARY FUNCTION f", "DESC FUNCTION +", "DESC FUNCTION '+'"):
         assert isinstance(parse(sparks), PassThrough), sparks
 
 

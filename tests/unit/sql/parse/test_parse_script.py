@@ -85,7 +85,7 @@ def test_execute_immediate(text, said):
         "declare x = 1",
         "set x = (select 1)",
         "set var x = (select 1)",
-        "create function f as 'x.Y'",
+        "create temporary function f as 'x.Y'",
         "create temporary function f(x int) returns int return x + 1",
         "begin end",
         "begin select 1; values (2); end",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.query.function_calls import calls_of_current_database
+from tablestore_engine.sql.query.function_calls import calls_of_current_names
 
 NAMED = " AS `current_schema()`"
+CATALOG = " AS `current_catalog()`"
 
 
 @pytest.mark.parametrize(
@@ -19,13 +20,15 @@ NAMED = " AS `current_schema()`"
         ("SELECT concat('a', current_database())", [""]),
         ("SELECT 1 WHERE current_schema() = 'x' AND CURRENT_DATABASE ( ) <> 'y'", ["", ""]),
         ("SELECT (SELECT Current_Database())", [NAMED]),
+        ("SELECT current_catalog(), current_catalog() AS c", [CATALOG, ""]),
         ("SELECT db.current_database(), current_database(1), `current_database`, 'current_database()'", []),
     ],
 )
 def test_calls_of_the_current_database(text, aliases):
-    found = calls_of_current_database(text)
-    assert [alias for _, _, alias in found] == aliases
-    assert all(text[start:end].lower().replace(" ", "") in _CALLS for start, end, _ in found)
+    found = calls_of_current_names(text)
+    assert [alias for _, _, alias, _ in found] == aliases
+    assert all(text[start:end].lower().replace(" ", "") in _CALLS for start, end, _, _ in found)
+    assert all(of_catalog == ("catalog" in text[start:end].lower()) for start, end, _, of_catalog in found)
 
 
-_CALLS = ("current_database()", "current_schema()")
+_CALLS = ("current_database()", "current_schema()", "current_catalog()")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SchemaError, SqlError
+from tablestore_engine.schema.types.types import NULL_DEFAULT
 from tablestore_engine.sql.tokens.default_clause import default_text, with_default_values
 from tablestore_engine.sql.types.types import parse_sql_type
 
@@ -14,7 +15,7 @@ from tablestore_engine.sql.types.types import parse_sql_type
     [
         ("int", "3", "3"),
         ("int", "(-3)", "-3"),
-        ("int", "NULL", None),
+        ("int", "NULL", NULL_DEFAULT),
         ("int", "1 + 2", "1 + 2"),
         ("string", "'a b'", "'a b'"),
         ("string", "7", "'7'"),

@@ -1,0 +1,199 @@
+"""Corrections of functions of texts: parts by position, lengths, whole matches, hashes, names of days."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+
+_FROM_BEFORE_THE_TEXT: Final = ("postgres", "redshift")
+# Letters of Joda's patterns that mean the same in Spark's.
+_JODA: Final = frozenset("yMdHhkKmsSaED")
+
+
+def _substring(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """SUBSTRING from a position before the first character. Spark takes 0 for 1, and counts negative ones from the end;
+    some warehouses count on from there, so that fewer characters are left."""
+    start, length = node.args.get("start"), node.args.get("length")
+    if start is None or dialect == "databricks" or _is_positive(start):
+        return None
+    if isinstance(start, exp.Literal) and start.is_string:
+        raise Untranslatable("SUBSTRING(text FROM pattern) (write REGEXP_REPLACE, or spark__regexp_extract)")
+    text = node.this
+    if dialect in _FROM_BEFORE_THE_TEXT:
+        before = _test(exp.LT, start, 1)
+        length = length and exp.Sub(this=exp.paren(length), expression=_if(before, _minus(1, start), _number(0)))
+        return _part(text, _if(before, _number(1), start), length)
+    if dialect == "duckdb" and length is not None:
+        zero = _test(exp.EQ, start, 0)
+        return _part(text, start, exp.Sub(this=exp.paren(length), expression=_if(zero, _number(1), _number(0))))
+    beyond = exp.LT(this=exp.paren(start.copy()), expression=exp.Neg(this=exp.Length(this=text.copy())))
+    if dialect == "trino":
+        outside = exp.or_(_test(exp.EQ, start, 0), beyond)
+        return _if(outside, exp.Literal.string(""), _part(text, start, length))
+    if dialect == "bigquery" and length is not None:
+        return _part(text, _if(beyond, _number(1), start), length)
+    return None
+
+
+def _part(text: exp.Expr, start: exp.Expr, length: exp.Expr | None) -> exp.Expr:
+    arguments = [text.copy(), start.copy(), *([length.copy()] if length is not None else [])]
+    return exp.Anonymous(this="SUBSTRING", expressions=arguments)
+
+
+def _if(test: exp.Expr, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="IF", expressions=[test.copy(), yes.copy(), no.copy()])
+
+
+def _test(kind: type[exp.Binary], value: exp.Expr, number: int) -> exp.Expr:
+    return kind(this=exp.paren(value), expression=_number(number))
+
+
+def _minus(number: int, value: exp.Expr) -> exp.Expr:
+    return exp.Sub(this=_number(number), expression=exp.paren(value))
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
+
+
+def _is_positive(node: exp.Expr) -> bool:
+    """Whether a position is surely 1 or more: a constant, or such as `strpos(a, b) + 1`."""
+    node = node.unnest()
+    if isinstance(node, exp.Literal):
+        return bool(node.is_int) and int(node.name) > 0
+    if isinstance(node, exp.Add):
+        counts = (exp.Length, exp.StrPosition)
+        return any(isinstance(a.unnest(), counts) and _is_positive(b) for a, b in
+                   ((node.this, node.expression), (node.expression, node.this)))  # fmt: skip
+    return False
+
+
+def _end(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """LEFT and RIGHT of a negative number leave so many characters out at the other end; Spark's are empty."""
+    count, text = node.expression, node.this
+    if dialect not in ("postgres", "duckdb") or (isinstance(count, exp.Literal) and count.is_int):
+        return None
+    if isinstance(node, exp.Left):
+        rest = exp.Add(this=exp.Length(this=text.copy()), expression=exp.paren(count))
+        name, part = "LEFT", _part(text, _number(1), rest)
+    else:
+        name, part = "RIGHT", _part(text, _minus(1, count), None)
+    plain = exp.Anonymous(this=name, expressions=[text.copy(), count.copy()])
+    return _if(_test(exp.LT, count, 0), part, plain)
+
+
+def _from_the_end(node: exp.Expr, dialect: str) -> None:
+    """A text is looked for from the end where the position is negative; Spark's LOCATE finds nothing then."""
+    position = node.args.get("position")
+    if isinstance(position, exp.Neg) and dialect != "databricks":
+        raise Untranslatable("a search from the end (INSTR with a negative position)")
+
+
+def _split_part(node: exp.Expr, dialect: str) -> None:
+    """Part 0 is the first one in Snowflake, and an error in Spark."""
+    number = node.args.get("part_index")
+    if dialect == "snowflake" and isinstance(number, exp.Literal) and number.name == "0":
+        node.set("part_index", _number(1))
+
+
+def _bytes(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Anonymous(this="OCTET_LENGTH", expressions=[node.this])
+
+
+def _whole_match(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """REGEXP_LIKE of Snowflake matches whole texts, and Spark's a part of them."""
+    if not node.args.get("full_match") or node.args.get("whole"):
+        return None
+    flag = node.args.get("flag")
+    options = flag.name if flag is not None else ""
+    if set(options) - set("cims"):
+        raise Untranslatable(f"the parameters '{options}' of REGEXP_LIKE")
+    letters = "".join(one for one in options if one != "c")
+    opening, closing = (exp.Literal.string(one) for one in (f"(?{letters})" * bool(letters) + "^(?:", ")$"))
+    pattern = exp.Anonymous(this="CONCAT", expressions=[opening, node.expression, closing])
+    return exp.RegexpLike(this=node.this, expression=pattern)
+
+
+def _digest(node: exp.Expr, dialect: str) -> exp.Expr:
+    """SHA-2 as bytes, as some warehouses give it; Spark's is a text of hexadecimal digits."""
+    bits = node.args.get("length") or _number(256)
+    return exp.Unhex(this=exp.Anonymous(this="SHA2", expressions=[node.this, bits]))
+
+
+def _sha2(node: exp.Expr, dialect: str) -> exp.Expr:
+    bits = node.args.get("length") or _number(256)
+    return exp.Anonymous(this="SHA2", expressions=[node.this, bits])
+
+
+def _from_base(node: exp.Expr, dialect: str) -> exp.Expr:
+    digits = exp.Anonymous(this="CONV", expressions=[node.this, node.expression, _number(10)])
+    return exp.cast(digits, "bigint")
+
+
+def _day_or_month(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """The names of days and months are whole in DuckDB, and three letters in Spark."""
+    if dialect != "duckdb":
+        return None
+    letters = "EEEE" if isinstance(node, exp.Dayname) else "MMMM"
+    return exp.Anonymous(this="DATE_FORMAT", expressions=[node.this, exp.Literal.string(letters)])
+
+
+def _format(node: exp.Expr, dialect: str) -> None:
+    if dialect == "duckdb":
+        raise Untranslatable("FORMAT with braces (write PRINTF)")
+
+
+def joda(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
+    """Trino's FORMAT_DATETIME and PARSE_DATETIME, whose patterns are those of Joda; None for another function."""
+    spark = {"FORMAT_DATETIME": "DATE_FORMAT", "PARSE_DATETIME": "TO_TIMESTAMP"}.get(name)
+    if spark is None or len(arguments) != 2:
+        return None
+    pattern = arguments[1]
+    if not isinstance(pattern, exp.Literal):
+        raise Untranslatable(f"{name} with a computed pattern")
+    unquoted = "".join(pattern.name.split("'")[::2])
+    strange = sorted({one for one in unquoted if one.isalpha()} - _JODA)
+    if strange:
+        raise Untranslatable(f"{', '.join(strange)} in the pattern '{pattern.name}' of {name}")
+    return exp.Anonymous(this=spark, expressions=arguments)
+
+
+def _parsed(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    given = [node.this, node.args["format"]] if node.args.get("format") else []
+    return joda("PARSE_DATETIME", given) if dialect == "trino" else None
+
+
+def _sha1(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Unhex(this=exp.Anonymous(this="SHA1", expressions=[node.this]))
+
+
+def _number_text(node: exp.Expr, dialect: str) -> None:
+    """TO_CHAR of a number, which sqlglot takes for one of a time, and which pads in another way in Spark."""
+    pattern = node.args.get("format")
+    text = pattern.name if isinstance(pattern, exp.Literal) else ""
+    if dialect in ("postgres", "redshift") and "%" not in text and set("90") & set(text):
+        raise Untranslatable(f"TO_CHAR of a number by the pattern '{text}' (write spark__format_number)")
+
+
+CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
+    exp.Substring: _substring,
+    exp.Left: _end,
+    exp.Right: _end,
+    exp.StrPosition: _from_the_end,
+    exp.SplitPart: _split_part,
+    exp.ByteLength: _bytes,
+    exp.RegexpLike: _whole_match,
+    exp.SHA2Digest: _digest,
+    exp.SHA2: _sha2,
+    exp.FromBase: _from_base,
+    exp.Dayname: _day_or_month,
+    exp.Monthname: _day_or_month,
+    exp.Format: _format,
+    exp.ParseDatetime: _parsed,
+    exp.SHA1Digest: _sha1,
+    exp.TimeToStr: _number_text,
+}
