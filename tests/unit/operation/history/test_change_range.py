@@ -142,11 +142,11 @@ def test_changes_over_constraints_and_layouts(tmp_path, kind, seed):
         assert found == game.expected(first, end), f"changes of {first} to {end}"
 
 
-@pytest.mark.parametrize("gone", range(6))
-def test_a_key_that_is_in_another_bucket_after_a_rollback(tmp_path, gone):
+@pytest.mark.parametrize("deleted", range(6))
+def test_a_key_that_is_in_another_bucket_after_a_rollback(tmp_path, deleted):
     game = Game(tmp_path, "keyed", 0)
     rows = [(id_, 0, 0) for id_ in range(6)]
-    for put, kind in ((rows, PUT), ([(6, 0, 0)], PUT), (None, None), ([rows[gone]], DELETE)):
+    for put, kind in ((rows, PUT), ([(6, 0, 0)], PUT), (None, None), ([rows[deleted]], DELETE)):
         if put is None:
             game.rescale()
         else:
