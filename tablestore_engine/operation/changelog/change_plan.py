@@ -135,9 +135,9 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if not schema.primary_keys:
         return skip.signed(entries)
     changed_files = skip.plan(entries)
-    reach = Reach(changed_files)
-    was, became = reach.within(before), reach.within(after)
-    return _without(state, KeyedDiff(was, became, changed_files, _moved(state, between, was, became)), asked)
+    moved = _moved(state, between, before, after)
+    reach = Reach(changed_files, moved)
+    return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files, moved), asked)
 
 
 def _moved(state: TableState, between: ChangeRange, before: ScanPlan, after: ScanPlan) -> frozenset[bytes]:
@@ -347,26 +347,30 @@ class _Skip:
 
 
 class Reach:
-    """The key ranges of files, by bucket."""
+    """The key ranges of files, by bucket, or by partition for those in which keys `moved` to other buckets."""
 
-    def __init__(self, files: ScanPlan) -> None:
+    def __init__(self, files: ScanPlan, moved: frozenset[bytes] = frozenset()) -> None:
+        self._moved = moved
         self._types = [f.type for f in files.schema.trimmed_key_fields]
         found: dict[BucketId, list[DataFileMeta]] = {}
         for b in files.buckets:
-            found.setdefault(b.id, []).extend(b.files)
-        self._by_bucket: dict[BucketId, list[tuple[Key, Key]]] = {
-            bucket: _disjoint([key_interval(f, self._types) for f in of_bucket]) for bucket, of_bucket in found.items()
+            found.setdefault(self._unit(b), []).extend(b.files)
+        self._by_unit: dict[BucketId, list[tuple[Key, Key]]] = {
+            unit: _disjoint([key_interval(f, self._types) for f in of_unit]) for unit, of_unit in found.items()
         }
 
     def within(self, plan: ScanPlan) -> ScanPlan:
         """The files of a plan that may hold one of the keys: another file cannot hide a row of theirs."""
         kept = []
         for scan in plan.buckets:
-            ranges = self._by_bucket.get((scan.partition_row, scan.bucket), [])
+            ranges = self._by_unit.get(self._unit(scan), [])
             files = tuple(f for f in scan.files if ranges and self._overlaps(f, ranges))
             if files:
                 kept.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
         return replace(plan, buckets=tuple(kept))
+
+    def _unit(self, scan: BucketScan) -> BucketId:
+        return scan.partition_row, -1 if scan.partition_row in self._moved else scan.bucket
 
     def _overlaps(self, file: DataFileMeta, ranges: Sequence[tuple[Key, Key]]) -> bool:
         low, high = key_interval(file, self._types)

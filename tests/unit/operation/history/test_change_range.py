@@ -103,9 +103,15 @@ class Game:
         records = [dict(zip(COLUMNS, one, strict=True)) for one in self.rows.elements()]
         write(self.table, records, job=job, kind="OVERWRITE", replaces=lambda entry: True)
 
+    def go_back(self):
+        number = self.dice.randrange(max(self.at) + 1)
+        if number:
+            self.table.roll_back(number)
+            self.rows = Counter(self.at[number])
+
     def step(self):
         dice = self.dice
-        steps = [self.write] * 4 + [self.alter] * 3 + [self.rescale, lambda: compact(self.table)]
+        steps = [self.write] * 4 + [self.alter] * 3 + [self.rescale, lambda: compact(self.table), self.go_back]
         dice.choice(steps if dice.random() < 0.95 else [self.overwrite])()
         self.table = reload(self.table)
         self.note()
@@ -134,6 +140,29 @@ def test_changes_over_constraints_and_layouts(tmp_path, kind, seed):
         first, end = sorted((game.dice.randrange(last + 1), game.dice.randrange(last + 1)))
         found = signed(game.table.changes(first, end).to_pylist())
         assert found == game.expected(first, end), f"changes of {first} to {end}"
+
+
+@pytest.mark.parametrize("deleted", range(6))
+def test_a_key_that_is_in_another_bucket_after_a_rollback(tmp_path, deleted):
+    game = Game(tmp_path, "keyed", 0)
+    rows = [(id_, 0, 0) for id_ in range(6)]
+    for put, kind in ((rows, PUT), ([(6, 0, 0)], PUT), (None, None), ([rows[deleted]], DELETE)):
+        if put is None:
+            game.rescale()
+        else:
+            write(game.table, [dict(zip(COLUMNS, one, strict=True)) for one in put], [kind] * len(put))
+            game.rows = game.rows - Counter(put) if kind == DELETE else game.rows + Counter(put)
+        game.table = reload(game.table)
+        game.note()
+    compact(game.table)
+    game.note()
+    reload(game.table).roll_back(1)
+    game.rows = Counter(rows)
+    game.table = reload(game.table)
+    game.note()
+    for first in range(max(game.at)):
+        found = signed(game.table.changes(first).to_pylist())
+        assert found == game.expected(first, max(game.at)), f"changes after {first}"
 
 
 @pytest.mark.parametrize("seed", range(5))
