@@ -27,7 +27,7 @@ def test_a_record(tmp_path):
     [
         (b"{}", "'number' is missing"),
         (b"", "it is no JSON, from line 1, column 1 on"),
-        (b'{"number": 1,}', "it is no JSON, from line 1, column 14 on"),
+        (b'{"number": 1 2}', "it is no JSON, from line 1, column 14 on"),
         (b"\xff\xfe\xff", "its bytes are no text"),
         (b"[1]", "its JSON has another shape"),
         (b'{"number": "x"}', "invalid"),
