@@ -101,7 +101,7 @@ def test_created_as_select_and_described(store, path):
     )
     assert buckets(store.table("t")) == {0: 3}
     described = {row[0]: row[1] for row in store.sql("DESCRIBE EXTENDED t").collect()}
-    assert described["bucket"] == "dynamic"
+    assert described["bucket"] == "-1"
     assert "'bucket' = '-1'" in store.sql("SHOW CREATE TABLE t").collect()[0][0]
 
 
