@@ -84,7 +84,7 @@ def test_default_as_a_value(query, filled):
         ("VALUES (1, DEFAULT) AS v(a, b)", "VALUES (1, uuid()) AS v(a, b)"),
     ],
 )
-def test_a_random_default_stands_behind_the_rows(query, filled):
+def test_a_random_default_is_behind_the_rows(query, filled):
     """Spark takes no random value in VALUES."""
     assert with_default_values(query, ["a", "b"], {"a": "7", "b": "uuid()"}.__getitem__) == filled
 
