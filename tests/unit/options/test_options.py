@@ -308,7 +308,6 @@ def test_numbers_of_buckets():
         ("metadata.stats-mode", "truncate(0)"),
         ("ctas.atomicity", "maybe"),
         ("file.compression.zstd-level", "0"),
-        ("file.compression.zstd-level", "23"),
         ("data-file.prefix", "_hidden"),
         ("data-file.prefix", "a/b"),
         ("data-file.prefix", "all*"),
