@@ -29,8 +29,8 @@ def fold_sorted(
     """One row per key, of rows sorted by key and, within a key, by age. `last` marks the last row of each key.
 
     `kinds` names the column of row kinds (0 +I, 1 -U, 2 +U, 3 -D), if there is one. Retractions are settled, so the
-    table must hold all records of their keys; with sequence groups, `older` tells of those that it does not hold. A row
-    that was removed remains as a row of kind -D.
+    table must hold all records of their keys; with sequence groups, `older` looks the rows up that it does not hold. A
+    row that was removed remains as a row of kind -D.
 
     Columns without a function (keys, system columns) are taken from the last row of the key, which decides how the key
     is ordered among other runs.

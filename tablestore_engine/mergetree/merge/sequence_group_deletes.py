@@ -80,8 +80,8 @@ def without_idle(
 ) -> tuple[pa.Table, Indices]:
     """The rows without the idle retractions that come first in a group, and where the groups begin now.
 
-    Where no ordinary row follows, they stay: they show no row, and only a merge with older records can tell. `older`
-    are the rows that keys have in runs which are not merged; None where all are.
+    Where no ordinary row follows, they stay: they show no row, and wait for older records. `older` looks up the rows
+    that keys have in runs which are not merged; None where all are.
     """
     ordinary = (table.column(kinds).to_numpy() & 1) == 0
     kept = since_ordinary(ordinary, starts)

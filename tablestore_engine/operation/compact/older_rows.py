@@ -1,4 +1,4 @@
-"""What the files of a bucket that a compaction does not merge know of the keys that it does.
+"""Lookups, for a compaction, in the files of the bucket that it does not merge.
 
 Merged runs are the newest ones, so the files above the level of the result are *older*. Of a table that keeps the first
 record of a key, merged records are void where any other file has the key. With sequence groups, a retraction without an
@@ -50,7 +50,7 @@ def older_rows(task: CompactTask) -> OlderRows | None:
 
 
 def needs_all_runs(task: CompactTask) -> bool:
-    """Whether only a merge with the older files tells what a record does: a -D that removes the row if it is not late.
+    """Whether only a merge with the older files shows what a record does: a -D that removes the row if it is not late.
 
     It is looked for in the files that hold retractions.
     """
