@@ -28,11 +28,10 @@ from tablestore_engine.schema.table.predicate import (
     digits_of,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import INTEGER_ROOTS, MOST_DIGITS, AtomicType, DataType
+from tablestore_engine.schema.types.types import DECIMAL_DIGITS, INTEGER_ROOTS, MOST_DIGITS, AtomicType, DataType
 
 MAX_KEY_COMBINATIONS = 1_000
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}  # of the decimals that Spark makes of them
 _DECIMALS = Context(prec=80)
 
 
@@ -122,7 +121,7 @@ def _is_compared_exactly(value: int | Decimal, data_type: AtomicType) -> bool:
     elif isinstance(value, int):
         return True
     else:
-        own = _DIGITS[data_type.root], 0
+        own = DECIMAL_DIGITS[data_type.root], 0
     return sum(map(max, own, digits_of(value))) <= MOST_DIGITS
 
 

@@ -17,6 +17,7 @@ from enum import Enum
 from tablestore_engine.errors import CastError, SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
+    INTEGER_DIGITS,
     INTEGER_ROOTS,
     STRING_ROOTS,
     TIMESTAMP_ROOTS,
@@ -31,7 +32,6 @@ from tablestore_engine.schema.types.types import (
 
 CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
 CAST_HINT = "Set 'schema.evolution.cast' = 'explicit-null' to read such values as null, or change the type back."
-_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _EXACT_IN = {"TINYINT": ("FLOAT", "DOUBLE"), "SMALLINT": ("FLOAT", "DOUBLE"), "INT": ("DOUBLE",), "FLOAT": ("DOUBLE",)}
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
 _SIZED = {"CHAR": STRING_ROOTS, "VARCHAR": STRING_ROOTS, "BINARY": BINARY_ROOTS, "VARBINARY": BINARY_ROOTS}
@@ -224,8 +224,8 @@ def is_lossless(past: AtomicType, current: AtomicType) -> bool:
     root, to = past.root, current.root
     if root in INTEGER_ROOTS and to in INTEGER_ROOTS:
         return INTEGER_ROOTS.index(root) < INTEGER_ROOTS.index(to)
-    if root in _DIGITS and to == "DECIMAL":
-        return _whole_digits(current) >= _DIGITS[root]
+    if root in INTEGER_DIGITS and to == "DECIMAL":
+        return _whole_digits(current) >= INTEGER_DIGITS[root]
     if root == to == "DECIMAL":
         return _whole_digits(past) <= _whole_digits(current) and (past.scale or 0) <= (current.scale or 0)
     if to == "STRING":

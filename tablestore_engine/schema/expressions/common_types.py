@@ -17,6 +17,7 @@ import pyarrow as pa
 from tablestore_engine.schema.expressions.expression import Value
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
+    DECIMAL_DIGITS,
     INTEGER_ROOTS,
     MOST_DIGITS,
     TIMESTAMP_ROOTS,
@@ -31,7 +32,6 @@ BIGINT: Final = AtomicType("BIGINT")
 DOUBLE: Final = AtomicType("DOUBLE")
 FLOATS: Final = ("FLOAT", "DOUBLE")
 
-_DIGITS: Final = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}  # of the decimal that Spark takes for it
 _EXACT_FLOATS: Final = 2**24  # up to which all integers are values of FLOAT
 MICROS: Final = 6
 _TEXTS: Final = ("VARCHAR", "STRING")
@@ -152,7 +152,7 @@ def digits_of(kind: AtomicType) -> tuple[int, int]:
     if kind.root == "DECIMAL":
         scale = kind.scale or 0
         return (kind.precision or 0) - scale, scale
-    return _DIGITS[kind.root], 0
+    return DECIMAL_DIGITS[kind.root], 0
 
 
 def decimal_of(whole: int, scale: int) -> AtomicType:

@@ -33,6 +33,10 @@ MOST_DIGITS = 38
 """Of a decimal. Spark rounds numbers whose common type would have more before it compares them."""
 BINARY_ROOTS = ("BINARY", "VARBINARY", "BYTES")
 INTEGER_ROOTS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+INTEGER_DIGITS: Final = dict(zip(INTEGER_ROOTS, (3, 5, 10, 19), strict=True))
+"""Of the greatest value of each integer type."""
+DECIMAL_DIGITS: Final = {**INTEGER_DIGITS, "BIGINT": 20}
+"""Of the decimal that Spark takes for each integer type."""
 TIMESTAMP_ROOTS = ("TIMESTAMP", "TIMESTAMP_LTZ")
 
 _PLAIN = {*INTEGER_ROOTS, "BOOLEAN", "FLOAT", "DOUBLE", "DATE", "STRING", "BYTES", "VARIANT"}

@@ -8,16 +8,19 @@ time under ANSI, because this is how they are written in the SQL of most warehou
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.types.types import DECIMAL_DIGITS
+from tablestore_engine.spark.expressions.spark_types import INTEGER_TYPES
 
 ANSI, STRICT, LEGACY = "ANSI", "STRICT", "LEGACY"
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
 _CONSTRUCTED = (T.ArrayType, T.MapType, T.StructType)
 _WIDER = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType)
-_DIGITS: dict[type[T.DataType], int] = {T.ByteType: 3, T.ShortType: 5, T.IntegerType: 10, T.LongType: 20}
+_DIGITS: Final = {kind: DECIMAL_DIGITS[root] for kind, root in INTEGER_TYPES.items()}
 _OWN_CHECK = ("TimeType", "VariantType")
 """Types that have no others in common, or none that tables hold: a cast to them says what is wrong."""
 

@@ -12,6 +12,8 @@ from typing import Final
 from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.schema.types.types import INTEGER_DIGITS
+from tablestore_engine.spark.expressions.spark_types import INTEGER_TYPES
 
 _MOST_SHOWN: Final = 100  # characters of a value in a message
 _NOT_HELD: Final = "cannot hold the value"
@@ -20,7 +22,7 @@ NOT_HELD: Final = re.compile(rf"Column '[^\n]*' \([^\n]*\) {_NOT_HELD} .*", re.D
 NOT_HELD_HINT: Final = "Correct the value; try_cast makes null of it."
 _CHECKED: Final = re.compile(r"coalesce\(try_cast\((.*?) AS [^ ]+\), CASE WHEN ", re.DOTALL)
 
-_DIGITS: dict[type[T.DataType], int] = {T.ByteType: 3, T.ShortType: 5, T.IntegerType: 10, T.LongType: 19}
+_DIGITS: Final = {kind: INTEGER_DIGITS[root] for kind, root in INTEGER_TYPES.items()}
 
 
 def may_fail(given: T.DataType, wanted: T.DataType) -> bool:

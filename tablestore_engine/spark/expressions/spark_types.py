@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import (
+    INTEGER_ROOTS,
     MAX_TIME_PRECISION,
     ArrayType,
     AtomicType,
@@ -45,6 +46,8 @@ _TO_SPARK: dict[str, T.DataType] = {
     "BYTES": T.BinaryType(),
     "VARIANT": T.VariantType(),
 }
+INTEGER_TYPES: Final = {type(_TO_SPARK[root]): root for root in INTEGER_ROOTS}
+"""Spark's integer types, and the names of them here."""
 _FROM_SPARK: dict[type[T.DataType], str] = {
     T.BooleanType: "BOOLEAN",
     T.ByteType: "TINYINT",

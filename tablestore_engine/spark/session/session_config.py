@@ -111,8 +111,6 @@ def _memory() -> int:
 
 # Settings that the engine's own plans rely on. Runtime settings: a session that the user brings gets them too.
 REQUIRED_SETTINGS: Mapping[str, str] = {
-    # Columns are found by field id, so that renamed and re-added ones need no rewrite.
-    "spark.sql.parquet.fieldId.read.enabled": "true",
     # Times of day are a type of Spark 4.1 and later, which they do not have unless asked.
     "spark.sql.timeType.enabled": "true",
 }

@@ -109,14 +109,14 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 
 def set_catalog(cursor: Cursor) -> Statement | None:
-    """``CATALOG name`` after USE or SET. Our own catalog is Spark's first one, by whatever name; None for others."""
+    """``CATALOG name`` after USE or SET. Our own catalog is Spark's first one, by whatever name."""
     cursor.expect("CATALOG")
     if cursor.token.kind != STRING and not cursor.token.is_name:
         return None
     name = cursor.string() if cursor.token.kind == STRING else cursor.name("a catalog name")
-    if not cursor.at_end or name.lower() not in OWN_CATALOGS:
+    if not cursor.at_end:
         return None
-    return PassThrough(sql="SET CATALOG spark_catalog")
+    return PassThrough(sql=f"SET CATALOG {'spark_catalog' if name.lower() in OWN_CATALOGS else quoted_name(name)}")
 
 
 def describe(cursor: Cursor) -> Statement | None:

@@ -17,6 +17,7 @@ from tablestore_engine.schema.table.computed_columns import Watermark, computed_
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.tokens.column_list import leads_to_query, opens_query, refuse_computed
+from tablestore_engine.sql.tokens.constants import random_call
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part
 
@@ -175,7 +176,8 @@ def _table_constraint(cursor: Cursor, head: _Head) -> bool:
 
 
 def check_condition(cursor: Cursor) -> str:
-    """``CHECK (condition) [ENFORCED]``: the condition. Raises SqlError for a query in it, and for NOT ENFORCED."""
+    """``CHECK (condition) [ENFORCED]``: the condition. Raises SqlError for a query or a random value in it, and for
+    NOT ENFORCED."""
     cursor.expect("CHECK")
     cursor.expect("(")
     start = cursor.i
@@ -185,6 +187,13 @@ def check_condition(cursor: Cursor) -> str:
         cursor.i = query
         raise cursor.error(
             "The condition of a CHECK constraint holds a query", kind=SqlError, hint="It is about one row of the table."
+        )
+    call = random_call(cursor.tokens[start : cursor.i])
+    if call is not None:
+        raise cursor.error(
+            f"The condition of a CHECK constraint calls {call.text}(), which gives another value each time",
+            kind=SqlError,
+            hint="It is about one row of the table.",
         )
     cursor.expect(")")
     if cursor.sees("NOT", "ENFORCED"):

@@ -10,9 +10,10 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.queries.session_functions import is_session_function
-from tablestore_engine.sql.query.bind import BoundQuery, edited
+from tablestore_engine.sql.query.bind import BoundQuery
 from tablestore_engine.sql.query.function_calls import calls_of_current_names, function_calls, inlined
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
+from tablestore_engine.sql.tokens.lexer import edited
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

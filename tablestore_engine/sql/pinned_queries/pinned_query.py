@@ -35,13 +35,14 @@ from tablestore_engine.sql.pinned_queries.session_options import of_read, referr
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.pinned_queries.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
-from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
+from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.function_calls import body_with
 from tablestore_engine.sql.query.options_hint import time_travel_of
 from tablestore_engine.sql.query.view_columns import references_of_view
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.lexer import edited
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
 

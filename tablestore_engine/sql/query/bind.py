@@ -17,7 +17,7 @@ Spark's parser reports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -39,7 +39,7 @@ from tablestore_engine.sql.query_structure.query_structure import (
 )
 from tablestore_engine.sql.query_structure.table_references import scan_expression, scan_query
 from tablestore_engine.sql.tokens.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.tokens.lexer import Token, tokenize
+from tablestore_engine.sql.tokens.lexer import Token, edited, tokenize
 
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
@@ -366,15 +366,6 @@ class _Rewrite:
         if relation in self.renamed:
             return quoted_name(self.bound[relation][1].view)
         return _spelled(relation)
-
-
-def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text after edits (start, end, replacement), which must be in order."""
-    pieces, position = [], 0
-    for start, end, replacement in edits:
-        pieces += [text[position:start], replacement]
-        position = end
-    return "".join([*pieces, text[position:]])
 
 
 def _scopes(select: Select | None) -> Iterator[Select]:

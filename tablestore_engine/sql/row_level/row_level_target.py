@@ -49,7 +49,8 @@ from tablestore_engine.spark.session.session_settings import assignment_policy, 
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
-from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_random
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
+from tablestore_engine.sql.tokens.constants import is_random
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -7,12 +7,14 @@ configuration), an expression, or a date in a lenient spelling is not a constant
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from tablestore_engine.schema.table.predicate import Constant
-from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, Token
+from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, Token, tokenize
 
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP: Final = re.compile(
@@ -20,6 +22,7 @@ _TIMESTAMP: Final = re.compile(
 )
 _TIMESTAMP_TYPES: Final = frozenset(["TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"])
 _MOST_LEVELS: Final = 100
+_RANDOM: Final = ("RAND", "RANDOM", "RANDN", "RANDSTR", "UNIFORM", "UUID", "SHUFFLE")
 _INTEGER_TYPES: Final = frozenset(["TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "LONG"])
 
 
@@ -149,3 +152,15 @@ def _parse_zone(text: str | None) -> timezone | None:
         return timezone.utc
     offset = timedelta(hours=int(text[1:3]), minutes=int(text[4:6]))
     return timezone(-offset if text[0] == "-" else offset)
+
+
+def is_random(sql: str) -> bool:
+    """Whether a value may be another one each time it is evaluated: it calls a function for random values. One with a
+    query is taken for a fixed one, because Spark takes no query in the function that evaluates a value once."""
+    tokens = tokenize(sql)
+    return random_call(tokens) is not None and all(one.key != "SELECT" for one in tokens)
+
+
+def random_call(tokens: Sequence[Token]) -> Token | None:
+    """The name of the first function for random values that is called; None without one."""
+    return next((one for one, after in pairwise(tokens) if after.key == "(" and one.key in _RANDOM), None)

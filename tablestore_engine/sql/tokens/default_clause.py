@@ -20,8 +20,8 @@ from tablestore_engine.schema.types.types import (
     DataField,
     DataType,
 )
-from tablestore_engine.sql.tokens.constants import constant_at
-from tablestore_engine.sql.tokens.lexer import Token, behind, tokenize, top_level
+from tablestore_engine.sql.tokens.constants import constant_at, is_random
+from tablestore_engine.sql.tokens.lexer import END, Token, edited, tokenize, top_level
 
 _NUMBERS: Final = (*INTEGER_ROOTS, "DECIMAL", "FLOAT", "DOUBLE")
 _AFTER_ITEMS: Final = frozenset(
@@ -103,17 +103,15 @@ def with_default_values(query_sql: str, names: Sequence[str], default_of: Callab
     starts = [i for i in top_level(tokens, 0, len(tokens)) if tokens[i].key in ("VALUES", "SELECT")]
     if tokens[0].key not in ("VALUES", "SELECT", "WITH") or not starts:
         return query_sql
+    defaults = [default_of(name) for name in names]
     if tokens[starts[0]].key == "VALUES":
-        found = _default_tokens(tokens, starts[0] + 1)
-    else:
-        found = (one for start in starts if tokens[start].key == "SELECT" for one in _default_items(tokens, start + 1))
-    pieces: list[str] = []
-    position = 0
-    for column, token in found:
-        value = default_of(names[column]) if column < len(names) else "NULL"
-        pieces += [query_sql[position : token.start], value]
-        position = token.end
-    return "".join([*pieces, query_sql[position:]])
+        return _with_defaults_in_rows(query_sql, tokens, starts[0], defaults)
+    found = (one for start in starts if tokens[start].key == "SELECT" for one in _default_items(tokens, start + 1))
+    return edited(query_sql, ((one.start, one.end, _at(defaults, column)) for column, one in found))
+
+
+def _at(defaults: Sequence[str], column: int) -> str:
+    return defaults[column] if column < len(defaults) else "NULL"
 
 
 def _default_items(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, Token]]:
@@ -142,20 +140,58 @@ def _is_item(tokens: Sequence[Token], i: int) -> bool:
     return tokens[after].key in (",", "", *_AFTER_ITEMS)
 
 
-def _default_tokens(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, Token]]:
-    """Each DEFAULT that is a whole value of VALUES, with the number of its column."""
-    i = start
-    while i < len(tokens) - 1:
-        if tokens[i].key == "(":
-            column = 0
-            for at in top_level(tokens, i + 1, tokens[i].partner):
-                if tokens[at].key == ",":
-                    column += 1
-                elif _is_value(tokens, at):
-                    yield column, tokens[at]
-        elif _is_value(tokens, i):
-            yield 0, tokens[i]
-        i = behind(tokens, i)
+def _with_defaults_in_rows(query_sql: str, tokens: Sequence[Token], values: int, defaults: Sequence[str]) -> str:
+    """Rows of VALUES with their defaults. Spark takes no random value there: a query on the rows, in which one more
+    column says where the default goes, has it."""
+    rows = [_Row(tokens, *one) for one in _rows(tokens, values + 1)]
+    used = {column for row in rows for column in row.defaults}
+    late = sorted(column for column in used if is_random(_at(defaults, column)))
+    if not all(row.is_whole for row in rows):
+        late = []
+    edits: list[tuple[int, int, str]] = []
+    for row in rows:
+        flags = "".join(f", {str(column in row.defaults).lower()}" for column in late)
+        texts = ((one, "NULL" if column in late else _at(defaults, column)) for column, one in row.defaults.items())
+        edits += ((one.start, one.end, text) for one, text in texts)
+        if late:
+            first, last = row.outside
+            edits += ((first, first, "(" * row.is_bare), (last, last, flags + ")" * row.is_bare))
+    if late:
+        end = tokens[values].start
+        flag_of = {column: f"col{rows[0].width + 1 + number}" for number, column in enumerate(late)}
+        items = (
+            f"if({flag_of[column]}, {defaults[column]}, {name})" if column in flag_of else name
+            for column, name in enumerate(f"col{number + 1}" for number in range(rows[0].width))
+        )
+        edits.append((end, end, f"SELECT {', '.join(items)} FROM "))
+    return edited(query_sql, sorted(edits))
+
+
+class _Row:
+    """One row of VALUES, from its first token up to one behind it: its DEFAULTs, by their columns, and its width. A
+    *bare* row is one value without parentheses; a row is *whole* if nothing follows its parentheses."""
+
+    def __init__(self, tokens: Sequence[Token], first: int, end: int) -> None:
+        self.is_bare = tokens[first].key != "("
+        behind_all = end if self.is_bare else tokens[first].partner
+        self.is_whole = self.is_bare or behind_all == end - 1
+        inside = top_level(tokens, first if self.is_bare else first + 1, behind_all)
+        self.width, self.defaults = 1, dict[int, Token]()
+        for at in inside:
+            self.width += tokens[at].key == "," and not self.is_bare
+            if _is_value(tokens, at):
+                self.defaults[self.width - 1] = tokens[at]
+        last = tokens[end - 1]
+        self.outside = (tokens[first].start, last.end if self.is_bare else last.start)
+
+
+def _rows(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, int]]:
+    """Where each row of VALUES begins, and one behind its end."""
+    first = start
+    for at in top_level(tokens, start, len(tokens)):
+        if tokens[at].key == "," or tokens[at].kind == END:
+            yield first, at
+            first = at + 1
 
 
 def _is_value(tokens: Sequence[Token], i: int) -> bool:

@@ -19,7 +19,7 @@ becomes a symbol, and Spark reports it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -298,6 +298,15 @@ def _end_of_comment(text: str, start: int) -> int:
         depth += 1 if edge.group() == "/*" else -1
         position = edge.end()
     return position
+
+
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text after edits (start, end, replacement), which must be in order."""
+    pieces, position = [], 0
+    for start, end, replacement in edits:
+        pieces += [text[position:start], replacement]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def position_of(text: str, offset: int) -> tuple[int, int]:

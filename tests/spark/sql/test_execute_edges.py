@@ -112,3 +112,16 @@ def test_the_catalog_has_one_name_in_all_statements(store):
     assert rows(store, "SHOW TABLES IN tablestore.s") == [("s", "t", False)]
     store.sql("USE tablestore.s")
     assert rows(store, "SELECT a FROM tablestore.s.t JOIN t USING (a)") == [(1,)]
+
+
+def test_a_random_default_among_values(store):
+    store.sql("CREATE TABLE t (id INT, u STRING DEFAULT uuid(), n DOUBLE DEFAULT rand())")
+    store.sql("INSERT INTO t VALUES (1, DEFAULT, DEFAULT), (2, 'given', 5), (3, DEFAULT, 7), (4, NULL, DEFAULT)")
+    store.sql("INSERT INTO t (u, id) VALUES (DEFAULT, 5)")
+    found = {row[0]: row[1:] for row in rows(store, "SELECT * FROM t")}
+    assert found[2] == ("given", 5.0)
+    assert found[4][0] is None
+    assert found[3][1] == 7.0
+    assert len({found[1][0], found[3][0], found[5][0]}) == 3, "each row has a value of its own"
+    assert all(len(found[key][0]) == 36 for key in (1, 3, 5))
+    assert len({found[key][1] for key in (1, 4, 5)}) == 3

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Final
 
 from pyspark.sql import types as T
 
@@ -17,9 +15,6 @@ from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.sql.query.row_expressions import read_value
-from tablestore_engine.sql.tokens.lexer import tokenize
-
-_RANDOM: Final = ("RAND", "RANDOM", "RANDN", "RANDSTR", "UNIFORM", "UUID", "SHUFFLE")
 
 
 @dataclass(frozen=True)
@@ -56,14 +51,6 @@ def certain_kind(sql: str, sides: Sequence[NamedSide], resolver: Resolver) -> T.
         return T.NullType()
     kind = certain_type(found, numbered_fields(sides))
     return None if kind is None else to_spark_type(kind)
-
-
-def is_random(sql: str) -> bool:
-    """Whether a value may be another one each time it is evaluated: it calls a function for random values. One with a
-    query is taken for a fixed one, because Spark takes no query in the function that evaluates a value once."""
-    tokens = tokenize(sql)
-    calls = {one.key for one, after in pairwise(tokens) if after.key == "("}
-    return not calls.isdisjoint(_RANDOM) and all(one.key != "SELECT" for one in tokens)
 
 
 def numbered_fields(sides: Sequence[NamedSide]) -> tuple[DataField, ...]:

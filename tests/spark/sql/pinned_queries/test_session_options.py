@@ -45,7 +45,7 @@ def test_settings_below_a_prefix_are_read(store):
 
 
 def test_reset_alone_is_of_spark_and_of_the_defaults_for_new_tables(spark, tmp_path):
-    own, field_ids = spark.newSession(), "spark.sql.parquet.fieldId.read.enabled"
+    own, times = spark.newSession(), "spark.sql.timeType.enabled"
     store = TableStore(tmp_path, own, options={"table-storage.bucket": "3"})
     first = own.conf.get("spark.sql.shuffle.partitions")
     for text, partitions, bucket in (
@@ -58,8 +58,8 @@ def test_reset_alone_is_of_spark_and_of_the_defaults_for_new_tables(spark, tmp_p
         store.execute(text)
         assert own.conf.get("spark.sql.shuffle.partitions") == partitions, text
         assert store.execute("SET table-storage.bucket").rows == [("table-storage.bucket", bucket)], text
-    store.execute(f"RESET {field_ids}")
-    assert own.conf.get(field_ids) == "true", "the engine needs it"
+    store.execute(f"RESET {times}")
+    assert own.conf.get(times) == "true", "the engine needs it"
 
 
 def test_a_read(log):

@@ -49,6 +49,8 @@ REFUSED = [
     ("alter table t change column a a int generated always as (1)", "cannot have an expression", ""),
     ("create table t (a int check (a > 1) not enforced)", "always enforced", "NOT ENFORCED out"),
     ("create table t (a int, check (a in (select 1)))", "CHECK constraint holds a query", "one row"),
+    ("create table t (a int, check (a > rand()))", "calls rand(), which gives another value each time", "one row"),
+    ("alter table t add constraint c check (Uuid() <> b)", "calls Uuid()", "one row"),
     ("create table t (a int, constraint x check (a > 1), constraint X check (a > 2))", "Two constraints", "another"),
     ("alter table t add column a int check (a > 1)", "column a has a CHECK", "ADD CONSTRAINT"),
     ("alter table t add column a int primary key", "cannot become the primary key", "Create another table"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.tokens.constants import plain_string
+from tablestore_engine.sql.tokens.constants import is_random, plain_string
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 
@@ -25,3 +25,11 @@ from tablestore_engine.sql.tokens.lexer import tokenize
 )
 def test_plain_strings(text, value):
     assert plain_string(tokenize(text)[0]) == value
+
+
+@pytest.mark.parametrize(
+    ("sql", "random"),
+    [("t.n + 1", False), ("if(Rand() < 1, 'a', uuid())", True), ("rand + 1", False), ("(SELECT 1) + rand()", False)],
+)
+def test_values_that_may_be_others_each_time(sql, random):
+    assert is_random(sql) is random

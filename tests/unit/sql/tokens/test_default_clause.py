@@ -69,6 +69,31 @@ def test_default_as_a_value(query, filled):
     assert with_default_values(query, ["a", "b"], lambda name: f"<{name}>") == filled
 
 
+@pytest.mark.parametrize(
+    ("query", "filled"),
+    [
+        (
+            "VALUES (1, DEFAULT), (DEFAULT, 'x')",
+            "SELECT col1, if(col3, uuid(), col2) FROM VALUES (1, NULL, true), (7, 'x', false)",
+        ),
+        (
+            "WITH q AS (SELECT 1) VALUES (f(1, 2), default)",
+            "WITH q AS (SELECT 1) SELECT col1, if(col3, uuid(), col2) FROM VALUES (f(1, 2), NULL, true)",
+        ),
+        ("VALUES (DEFAULT, 'x'), (2, uuid())", "VALUES (7, 'x'), (2, uuid())"),
+        ("VALUES (1, DEFAULT) AS v(a, b)", "VALUES (1, uuid()) AS v(a, b)"),
+    ],
+)
+def test_a_random_default_is_behind_the_rows(query, filled):
+    """Spark takes no random value in VALUES."""
+    assert with_default_values(query, ["a", "b"], {"a": "7", "b": "uuid()"}.__getitem__) == filled
+
+
+def test_a_random_default_of_bare_rows():
+    filled = "SELECT if(col2, rand(), col1) FROM VALUES (NULL, true), (2, false), ((3)+4, false)"
+    assert with_default_values("VALUES DEFAULT, 2, ((3)+4)", ["a"], lambda _: "rand()") == filled
+
+
 def test_default_after_a_star_is_refused():
     with pytest.raises(SqlError, match="after \\*"):
         with_default_values("SELECT t.*, DEFAULT FROM t", ["a", "b"], str)

@@ -7,7 +7,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.schema.types.names import ANY_CASE
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField
-from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind, is_random
+from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
 
 TARGET = NamedSide("t", (DataField(0, "id", AtomicType("INT")), DataField(1, "n", AtomicType("BIGINT"))))
 SOURCE = NamedSide("s", (DataField(0, "ID", AtomicType("INT")), DataField(1, "l", ArrayType(AtomicType("STRING")))))
@@ -37,11 +37,3 @@ def test_names_that_mean_more_than_one_column():
     assert certain_kind("t.n", [TARGET, NamedSide("T", TARGET.fields)], ANY_CASE) is None
     twice = NamedSide("s", (*SOURCE.fields, DataField(2, "L", AtomicType("INT"))))
     assert certain_kind("s.l", [twice], ANY_CASE) is None
-
-
-@pytest.mark.parametrize(
-    ("sql", "random"),
-    [("t.n + 1", False), ("if(Rand() < 1, 'a', uuid())", True), ("rand + 1", False), ("(SELECT 1) + rand()", False)],
-)
-def test_values_that_may_be_others_each_time(sql, random):
-    assert is_random(sql) is random
