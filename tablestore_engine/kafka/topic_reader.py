@@ -11,11 +11,12 @@ from typing import Any
 from tablestore_engine.errors import LogError
 from tablestore_engine.kafka.client import SECONDS, consumer, kafka, log_errors
 from tablestore_engine.kafka.settings import LogSettings
-from tablestore_engine.kafka.topics import last_stable_offsets
+from tablestore_engine.kafka.topics import last_stable_offsets, partitions_of
 from tablestore_engine.kafka.transactional_producer import HEADER
 
 _AT_ONCE = 50_000
 _POLL_SECONDS = 0.5
+_CHECK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,20 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
     A chunk may be empty: then nothing came for a while, or only markers of transactions were passed.
 
     Raises:
-        LogError: messages have expired, the topic was removed, or the brokers do not answer for a while.
+        LogError: messages have expired, the topic was removed or got more partitions, or the brokers do not answer for
+            a while.
     """
     api, what = kafka(), f"Topic '{log.topic}' was not read"
     now = list(starts)
     with log_errors(log, what), closing(consumer(log)) as client:
         left = {n for n, start in enumerate(starts) if ends is None or start < ends[n]}
         client.assign([api.TopicPartition(log.topic, number, now[number]) for number in sorted(left)])
-        answered = time.monotonic()
+        answered = checked = time.monotonic()
         while left:
             found = []
+            if ends is None and time.monotonic() - checked > _CHECK_SECONDS:
+                _check_partitions(log, len(starts))
+                checked = time.monotonic()
             for message in client.consume(_AT_ONCE, _POLL_SECONDS):
                 answered = time.monotonic()
                 number, error = message.partition(), message.error()
@@ -61,6 +66,14 @@ def read_between(log: LogSettings, starts: Sequence[int], ends: Sequence[int] | 
             if ends is not None and not found and time.monotonic() - answered > SECONDS:
                 raise LogError(f"{what}: the brokers sent nothing for {SECONDS:.0f} s.")
             yield Chunk(tuple(found), tuple(now))
+
+
+def _check_partitions(log: LogSettings, known: int) -> None:
+    if partitions_of(log) > known:
+        raise LogError(
+            f"Topic '{log.topic}' got more partitions than the {known} that are read: its table was replaced.",
+            hint="Begin anew, with the table as it is now.",
+        )
 
 
 def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> int:

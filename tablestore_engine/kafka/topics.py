@@ -85,14 +85,15 @@ def delete_topic(log: LogSettings) -> None:
         time.sleep(0.05)
 
 
-def grow_topic(log: LogSettings) -> None:
-    """Add the partitions that the buckets of a table need."""
+def grow_topic(log: LogSettings) -> bool:
+    """Add the partitions that the buckets of a table need, and say whether there were any."""
     if partitions_of(log) >= log.partitions:
-        return
+        return False
     more = kafka().admin.NewPartitions(log.topic, log.partitions)
     with log_errors(log, f"Topic '{log.topic}' got no more partitions"):
         admin(log).create_partitions([more], request_timeout=SECONDS)[log.topic].result(SECONDS)
     _await_leaders(log)
+    return True
 
 
 def partitions_of(log: LogSettings) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from support.kafka_broker import messages
 from support.tables import DELETE, PUT, arrow_rows, keyed_arrow, reload
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position
 from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.store import TableStore
 
 
 def upsert(table, *changes):
@@ -92,6 +94,27 @@ def test_latest_and_from_a_time(logged):
         table.read_log("from-timestamp")
     with pytest.raises(OptionError, match="not from 'middle'"):
         table.read_log("middle")
+
+
+def test_a_table_that_is_replaced_with_more_buckets(logged, broker, topic, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.kafka.topic_reader._CHECK_SECONDS", 0.0)
+    table = logged()
+    upsert(table, (100, 1))
+    upsert(table, (100, None))
+    reader = table.read_log(follow=True)
+    next(reader)
+    columns = "(id int not null, v int, primary key (id) not enforced)"
+    options = f"'bucket' = '3', 'log.system' = 'kafka', 'log.kafka.bootstrap.servers' = '{broker.servers}'"
+    TableStore(tmp_path).execute(f"create or replace table t {columns} with ({options}, 'log.kafka.topic' = '{topic}')")
+    assert changes_in(reload(table).read_log()) == []
+    upsert(table, *((number, 1) for number in range(20)))
+    assert caplog.text == ""
+    rows = state_after(changes_in(reload(table).read_log("from-timestamp", millis=0)))
+    assert rows == dict.fromkeys(range(20), 1)
+    assert {one[0] for one in messages(broker.servers, topic)} == {0, 1, 2}
+    with pytest.raises(LogError, match="got more partitions than the 1 that are read"):
+        for _ in range(20):
+            next(reader)
 
 
 def test_a_table_without_a_log_says_so(tmp_path):

@@ -75,7 +75,7 @@ class Topic:
         monkeypatch.setattr(unpublished_snapshots, "forget_publisher", self.forget_publisher)
         monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", self.newest)
         monkeypatch.setattr(unpublished_snapshots, "last_stable_offsets", self.last_stable_offsets)
-        monkeypatch.setattr(unpublished_snapshots, "grow_topic", lambda log: None)
+        monkeypatch.setattr(unpublished_snapshots, "grow_topic", lambda log: False)
         monkeypatch.setattr(unpublished_snapshots, "_topics", {})
 
 

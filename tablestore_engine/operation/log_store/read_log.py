@@ -17,7 +17,7 @@ from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
 from tablestore_engine.kafka.decode_messages import Decoded, Wanted, decode
 from tablestore_engine.kafka.settings import LogSettings, required_settings
 from tablestore_engine.kafka.topic_reader import Chunk, read_between, snapshot_of
-from tablestore_engine.kafka.topics import last_stable_offsets, offsets_at
+from tablestore_engine.kafka.topics import last_stable_offsets, offsets_at, partitions_of
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
@@ -86,7 +86,8 @@ def read_log(
             yield _with_kinds(rows, np.full(len(rows), _INSERT, np.int8))
     elif held is not None:
         _warm(state, held, start)
-    for chunk in read_between(log, _padded(start.offsets, log), ends):
+    count = partitions_of(log) if ends is None else len(ends)  # a replaced table may have another number of buckets
+    for chunk in read_between(log, _padded(start.offsets, count), ends):
         rows, kinds = _changes(state, log, chunk, start.snapshot)
         if held is not None:
             rows, kinds = held.normalized(rows, kinds)
@@ -94,8 +95,8 @@ def read_log(
             yield _with_kinds(rows, kinds)
 
 
-def _padded(offsets: tuple[int, ...], log: LogSettings) -> list[int]:
-    return [*offsets, *[0] * (log.partitions - len(offsets))]
+def _padded(offsets: tuple[int, ...], count: int) -> list[int]:
+    return [*offsets, *[0] * (count - len(offsets))][:count]
 
 
 def _rows_at(state: TableState, snapshot: int) -> Iterator[pa.RecordBatch]:
@@ -115,7 +116,7 @@ def _warm(state: TableState, held: Normalizer, start: LogStart) -> None:
     if position.snapshot:
         for rows in _rows_at(state, position.snapshot):
             held.hold(rows)
-    begin, end = _padded(position.offsets, log), _padded(start.offsets, log)
+    begin, end = _padded(position.offsets, len(start.offsets)), start.offsets
     if any(a < b for a, b in zip(begin, end, strict=True)):
         for chunk in read_between(log, begin, end):
             held.normalized(*_changes(state, log, chunk, position.snapshot))

@@ -160,11 +160,11 @@ def _publish(state: TableState, log: LogSettings, ours: _Ours) -> Published:
     else:
         noted = noted_position(state)
         position = _in_topic(state, log, noted)
-    progress = _Progress(state, log, position, noted)
+    progress = _Progress(state, log, publisher, position, noted)
     before = _last_published(state, position)
     lacking = iter([latest]) if position.mark == ALL_ROWS else _later(state, position.snapshot, latest.id)
     for snapshot in lacking:
-        progress.publish(publisher, before, snapshot)
+        progress.publish(before, snapshot)
         before = snapshot
     progress.note()
     ours.reached = progress.position
@@ -218,14 +218,17 @@ def _later(state: TableState, after: int, last: int) -> Iterator[Snapshot]:
 class _Progress:
     """Publishes one snapshot after the other, and notes how far it came."""
 
-    def __init__(self, state: TableState, log: LogSettings, position: LogPosition, noted: LogPosition) -> None:
+    def __init__(
+        self, state: TableState, log: LogSettings, publisher: Publisher, position: LogPosition, noted: LogPosition
+    ) -> None:
         self._state = state
         self._log = log
+        self._publisher = publisher
         self.position = position
         self._noted = noted
         self._snapshots = self._messages = 0
 
-    def publish(self, publisher: Publisher, before: Snapshot | None, snapshot: Snapshot) -> None:
+    def publish(self, before: Snapshot | None, snapshot: Snapshot) -> None:
         """Send what changed between two snapshots, if that is anything, and note the position behind it."""
         offsets, sent = self.position.offsets, (snapshot.properties or {}).get(LOG_SENT)
         follows = self.position.precedes(snapshot)  # if not, it represents others that have expired
@@ -238,13 +241,19 @@ class _Progress:
         first = next(messages, None)
         if first is not None:
             if self._log.partitions > len(offsets):
-                grow_topic(self._log)
-            sent_now, offsets = publisher.publish(snapshot.id, itertools.chain([first], messages))
+                self._grow()
+            sent_now, offsets = self._publisher.publish(snapshot.id, itertools.chain([first], messages))
             self._messages += sent_now
             self._snapshots += 1
         self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
         if first is not None:
             self.note()
+
+    def _grow(self) -> None:
+        """Add partitions to the topic. The producer that this process has does not learn of them for minutes."""
+        if grow_topic(self._log):
+            forget_publisher(self._log)
+            self._publisher, _ = publisher_of(self._log)
 
     def note(self) -> None:
         """Store the position, unless another process, which publishes now, stored its own meanwhile."""

@@ -8,6 +8,7 @@ from typing import Final
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions, FileOptions, find_option, spellings
 from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.layout import check_no_log
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 
@@ -22,11 +23,7 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
     if option.key == "bucket" and value is None and schema.is_keyed:
         raise OptionError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     if option.key == "bucket" and _both_fixed(schema, value):
-        if schema.core_options.log_system != "none":
-            raise OptionError(
-                "The number of buckets of a table with a log cannot be changed: its topic has a partition for each.",
-                hint="Create a new table with it and copy the rows.",
-            )
+        check_no_log(schema)
         return  # each partition keeps its own number until it is rewritten
     columns = key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
     if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):

@@ -34,8 +34,19 @@ def with_buckets(current: TableSchema, number: int, newest_id: int, time_millis:
         )
     if number == current.core_options.bucket:
         return current
+    check_no_log(current)
     wanted = _created(current, current.primary_keys, {"bucket": str(number)}, 1)
     return _next(current, {"bucket": wanted.options["bucket"]}, newest_id, time_millis)
+
+
+def check_no_log(current: TableSchema) -> None:
+    """Raise an OptionError if the table has a log: with another number of buckets, messages of a key would be in two
+    partitions, and readers would not know their order."""
+    if current.core_options.log_system != "none":
+        raise OptionError(
+            "The number of buckets of a table with a log cannot be changed: its topic has a partition for each.",
+            hint="Create a new table with it and copy the rows.",
+        )
 
 
 def with_primary_key(

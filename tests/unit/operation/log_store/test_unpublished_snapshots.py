@@ -9,11 +9,12 @@ import pytest
 from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_table, make_table, reload, schema_of
 
 from tablestore_engine.catalog import log_topics
-from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
+from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, OptionError
 from tablestore_engine.operation.changelog.log_position import note_position, noted_position
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
+from tablestore_engine.schema.table.layout import with_buckets
 from tablestore_engine.schema.table.schema_changes import SetNullability, SetOption
 from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
@@ -132,3 +133,7 @@ def test_the_bucket_number_of_a_logged_table_is_fixed(tmp_path, topic):
     table = make_table(tmp_path, {"id": "INT"}, ["id"], options={**KAFKA, "bucket": "2"})
     with pytest.raises(Exception, match="number of buckets of a table with a log"):
         table.alter(SetOption("bucket", "4"))
+    for number in (4, -1):
+        with pytest.raises(OptionError, match="number of buckets of a table with a log"):
+            with_buckets(table.schema, number, 0, 0)
+    assert with_buckets(table.schema, 2, 0, 0) == table.schema
