@@ -2,8 +2,9 @@
 
 ``CoreOptions.parse(mapping)`` is strict, for tables that are created or altered here: a misspelt key, a bad value, or
 a value that this engine does not act on although it would change answers is an OptionError.
-``parse(mapping, strict=False)`` is for tables that exist, in which other writers may have stored anything. There
-``check_readable`` and ``check_writable`` decide whether it would be wrong to ignore what is not acted on.
+``parse(mapping, strict=False)`` is for tables that exist, in which other writers may have stored anything: of a number
+that is out of its range, the nearest one within is taken. There ``check_readable`` and ``check_writable`` decide
+whether it would be wrong to ignore what is not acted on.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class CoreOptions(Declarations):
 
         Raises:
             OptionError: strict: misspelt key (with the nearest known one), bad value, or a value that is known but
-                not acted on and would change answers. Not strict: only bad values of options that are acted on.
+                not acted on and would change answers. Not strict: only texts that are no value of an option that is
+                acted on.
         """
         given: dict[str, Any] = {}
         for key, text in mapping.items():
@@ -165,7 +167,7 @@ def validate(mapping: Mapping[str, str], *, keyed: bool = False) -> None:
 
 def _parse_one(option: TableOption[Any], key: str, text: str, strict: bool) -> Any:
     try:
-        return option.parse(text, key)
+        return option.parse(text, key, nearest=not strict)
     except OptionError:
         named = option.type in (ENUM, ENUMS)
         if strict or (option.supported and not named):

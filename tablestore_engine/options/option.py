@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options.option_type import OptionType
@@ -69,8 +69,11 @@ class TableOption(Generic[T]):
         """The key and the other spellings that are accepted for it."""
         return (self.key, *self.fallback_keys)
 
-    def parse(self, text: str, key: str | None = None) -> T:
-        """The value that ``text`` means. Raises an OptionError that names the key, the text and what was expected."""
+    def parse(self, text: str, key: str | None = None, *, nearest: bool = False) -> T:
+        """The value that ``text`` means; with ``nearest``, for a number out of its range the nearest one within.
+
+        Raises an OptionError that names the key, the text and what was expected.
+        """
         name = key or self.key
         try:
             value = self.type.parse(text)
@@ -78,16 +81,22 @@ class TableOption(Generic[T]):
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
         if self.choices and not set(_parts(value)) <= set(self.choices):
             raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
-        if isinstance(value, (int, float)):
-            self._check_range(name, text, value)
-        return value
+        if not isinstance(value, (int, float)):
+            return value
+        limit, beyond = self._exceeded(value)
+        if limit is None:
+            return value
+        if nearest:
+            return cast("T", type(value)(limit))
+        raise OptionError(f"Option '{name}' cannot be '{text}': at {beyond} {limit} is expected.")
 
-    def _check_range(self, name: str, text: str, value: float) -> None:
-        # Not a number is neither.
+    def _exceeded(self, value: float) -> tuple[int | None, str]:
+        """The limit that a number is beyond, if any, and its name. Not a number is beyond either."""
         if self.minimum is not None and not value >= self.minimum:
-            raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
+            return self.minimum, "least"
         if self.maximum is not None and not value <= self.maximum:
-            raise OptionError(f"Option '{name}' cannot be '{text}': at most {self.maximum} is expected.")
+            return self.maximum, "most"
+        return None, ""
 
     def acts_on(self, value: Any) -> bool:
         """True when this engine acts on ``value``, or when ignoring it changes nothing."""

@@ -246,18 +246,6 @@ def test_roaring_bitmaps(catalog, java, name, function):
     check()
 
 
-def test_a_retraction_before_all_records_of_its_key(java, catalog, name):
-    """Java begins with the values of the retraction, and takes these back, as docs/format.md says."""
-    columns = {"id": AtomicType("INT", False), "at": AtomicType("INT"), "n": AtomicType("INT")}
-    options = {"merge-engine": "partial-update", "fields.at.sequence-group": "n", "fields.n.aggregate-function": "sum"}
-    table = OurTable.create(catalog, name, columns, key=["id"], options={**options, "write-only": "true"})
-    first = rows_of(table.table.schema, [{"id": 0, "at": 1, "n": 3}])
-    table.write(first.append_column(ROW_KIND_COLUMN, pa.array([3], pa.int8())))
-    table.write([{"id": 0, "at": 1, "n": 10}])
-    assert table.read().column("n").to_pylist() == [7]
-    assert [json.loads(row)[2] for row in java.read(table.table.path)[1].elements()] == [10]
-
-
 @pytest.mark.parametrize(("keys", "named", "rows"), [(["id"], "id", 1), (["id"], "n", 1), ([], "id", 2)])
 def test_a_primary_key_among_the_options_of_a_schema(java, catalog, same, name, keys, named, rows):
     """Java takes the option out when it makes a table. In a schema that has it, the list of keys decides alone."""

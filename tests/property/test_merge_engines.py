@@ -230,16 +230,18 @@ GROUP_FUNCTIONS = {"total": "sum", "most": "max", "number": "count"}
 
 
 def with_groups(records, removing=()):
-    """Sequence groups, record by record in the order of arrival; in `removing` ones a delete removes the row."""
+    """Sequence groups, record by record in the order of arrival; in `removing` ones a delete removes the row.
+
+    A retraction without a row has no effect."""
     row, shows = dict.fromkeys(GROUP_COLUMNS), False
     for kind, given_row in records:
         back = kind in (BEFORE, DELETE)
-        if kind == DELETE and any(naive.in_time(given_row, row, sequence) for sequence in removing):
-            kept = [n for sequence in GROUPS for n in sequence]
-            row = {**dict.fromkeys(GROUP_COLUMNS), **{n: given_row[n] for n in kept}}
-            shows = False
+        if back and not shows:
             continue
-        shows = shows or not back
+        if kind == DELETE and any(naive.in_time(given_row, row, sequence) for sequence in removing):
+            row, shows = dict.fromkeys(GROUP_COLUMNS), False
+            continue
+        shows = True
         if not back and given_row["free"] is not None:
             row["free"] = given_row["free"]
         for sequence, members in GROUPS.items():
@@ -258,12 +260,7 @@ def with_groups(records, removing=()):
     return row if shows else None
 
 
-@THOROUGH
-@given(
-    histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]),
-    st.sampled_from([(), (("g",),), (("h", "i"),), (("g",), ("h", "i"))]),
-)
-def test_sequence_groups(history, removing):
+def play_groups(history, removing):
     options = {"merge-engine": "partial-update", "fields.most.ignore-retract": "true"}
     options |= {f"fields.{','.join(g)}.sequence-group": ",".join(members) for g, members in GROUPS.items()}
     options |= {f"fields.{n}.aggregate-function": function for n, function in GROUP_FUNCTIONS.items()}
@@ -271,6 +268,28 @@ def test_sequence_groups(history, removing):
         options["partial-update.remove-record-on-sequence-group"] = ",".join(group[-1] for group in removing)
     columns = {n: kind for n, (kind, _) in GROUP_COLUMNS.items()}
     play(columns, options, history, lambda records: with_groups(records, removing))
+
+
+@THOROUGH
+@given(
+    histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]),
+    st.sampled_from([(), (("g",),), (("h", "i"),), (("g",), ("h", "i"))]),
+)
+def test_sequence_groups(history, removing):
+    play_groups(history, removing)
+
+
+@THOROUGH
+@given(
+    histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [BEFORE, BEFORE, DELETE, AFTER]),
+    st.sampled_from([(), (("g",),)]),
+)
+def test_retractions_that_come_first(history, removing):
+    """The newest runs merge again and again above one that has rows of few keys."""
+    options, steps, piece = history
+    given_row = {"p": 0, "id": 0, **dict.fromkeys(GROUP_COLUMNS), "g": 1, "total": 2}
+    steps = [one for step in steps if step[0] != "full" for one in (step, ("newest", 2))]
+    play_groups(({**options, "bucket": "1"}, [("write", [(given_row, INSERT)]), *steps], piece), removing)
 
 
 @THOROUGH

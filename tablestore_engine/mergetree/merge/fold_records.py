@@ -15,7 +15,7 @@ from tablestore_engine.mergetree.merge.groups import Groups
 from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
 from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
-from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
+from tablestore_engine.mergetree.merge.sequence_group_deletes import OlderRows, apply_group_deletes, without_idle
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
@@ -23,11 +23,14 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_K
 from tablestore_engine.schema.types.system_columns import VALUE_KIND
 
 
-def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:
+def fold_sorted(
+    table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None, older: OlderRows | None = None
+) -> pa.Table:
     """One row per key, of rows sorted by key and, within a key, by age. `last` marks the last row of each key.
 
     `kinds` names the column of row kinds (0 +I, 1 -U, 2 +U, 3 -D), if there is one. Retractions are settled, so the
-    table must hold all records of their keys. A row that was removed remains as a row of kind -D.
+    table must hold all records of their keys; with sequence groups, `older` looks the rows up that it does not hold. A
+    row that was removed remains as a row of kind -D.
 
     Columns without a function (keys, system columns) are taken from the last row of the key, which decides how the key
     is ordered among other runs.
@@ -48,7 +51,7 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
     if engine.rules.retraction is Retraction.AS_RECORD:
-        return _folded_in_groups(table, starts, engine, kinds)
+        return _folded_in_groups(table, starts, engine, kinds, older)
     removed = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:
         kept, removed = _after_deletes(table, starts, kinds)
@@ -68,13 +71,15 @@ def retractions(table: pa.Table, kinds: str | None) -> Mask | None:
     return found if found.any() else None
 
 
-def reducer(keys: Sequence[str], order: Sequence[SortColumn], engine: MergeEngine) -> Reduce:
-    """The reduce of a merge: per key the fold of its rows in the order of `order`, then as given."""
+def reducer(
+    keys: Sequence[str], order: Sequence[SortColumn], engine: MergeEngine, older: OlderRows | None = None
+) -> Reduce:
+    """The reduce of a merge: per key the fold of its rows in the order of `order`, then as given; see `fold_sorted`."""
     columns = [*(SortColumn(k) for k in keys), *order]
 
     def reduce(table: pa.Table) -> pa.Table:
         ordered = sort_stable(table, columns)
-        return fold_sorted(ordered, last_of_key_mask(ordered, keys), engine, VALUE_KIND.name)
+        return fold_sorted(ordered, last_of_key_mask(ordered, keys), engine, VALUE_KIND.name, older)
 
     return reduce
 
@@ -146,12 +151,15 @@ def _fold_column(
     return fold_some(fold, values.take(pa.array(order)), groups, counted[order])
 
 
-def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
+def _folded_in_groups(
+    table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str, older: OlderRows | None
+) -> pa.Table:
     hidden = DELETE_KIND
     if engine.removing_groups:
         table, starts = apply_group_deletes(table, starts, engine, kinds)
         # A -D has been applied here. As -D it would be applied again to older records, so the result is a -U.
         hidden = UPDATE_BEFORE_KIND
+    table, starts = without_idle(table, starts, kinds, older)
     retracts = (table.column(kinds).to_numpy() & 1) == 1
     groups = Groups(starts, table.num_rows)
     folded = _folded(table, groups, engine, retracts)

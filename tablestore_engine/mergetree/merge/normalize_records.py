@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.merge.nested_kernels import check_nested_keys
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
@@ -32,7 +32,7 @@ def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Tab
         ExecutionError: a number cannot be negated in its type, or a value of a sketch column is not a sketch.
     """
     retracts = None
-    keeps_kinds = engine.stores_retractions or engine.rules.retraction is Retraction.AS_RECORD
+    keeps_kinds = engine.stores_retractions
     if kinds in rows.column_names:
         rows = without_ignored(rows, engine, kinds)
         if engine.rules.kept is Kept.NEWEST:

@@ -1,12 +1,12 @@
 """Layers: records of one write that must not be folded with each other. Each layer becomes a run of its own.
 
 A file holds one record per key, and a stored retraction is not folded with other records of its key until all of them
-meet. (With sequence groups only a -D that may remove the row is stored like this, unless a column's function takes
-values back in order.) So the records of a key are cut into
-the stretches of `retract`. The first stretches of all keys make the first layer, the second stretches the second one,
-and so on; each layer gets a higher sequence number than the one before. A factor of a product that rounds begins a
-stretch, too, because it must be multiplied into the result of all earlier records, and so does a map that takes out
-what earlier ones gave for a key.
+meet. (With sequence groups this is so for a -D that may remove the row, and for retractions that no ordinary record of
+the write comes before, as they may be idle; and for all if a column's function takes values back in order.) So the
+records of a key are cut into the stretches of `retract`. The first stretches of all keys make the first layer, the
+second stretches the second one, and so on; each layer gets a higher sequence number than the one before. A factor of a
+product that rounds begins a stretch, too, because it must be multiplied into the result of all earlier records, and so
+does a map that takes out what earlier ones gave for a key.
 
 A long changelog of one key does not make many layers: an ordinary record is dropped together with the retraction that
 follows it if an ordinary record comes after both, and so is everything before a -D that removes the row.
@@ -33,7 +33,7 @@ from tablestore_engine.mergetree.merge.fold_records import fold_sorted
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.nested_kernels import takes_out
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
-from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.mergetree.merge.sequence_group_deletes import since_ordinary
 from tablestore_engine.schema.merge_engines.engine_rules import Retraction
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
@@ -54,10 +54,13 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     starts = _starts(table, keys)
     apart = np.zeros(table.num_rows, bool)
     if kinds is not None:
-        apart = _deletes(table, kinds) if _only_deletes_apart(engine) else _retracts(table, kinds)
+        apart = _apart(table, engine, kinds)
     apart |= _taking_out(table, engine)
     begins = _factors(table, engine)
     begins[starts_of_stretches(starts, apart)] = True
+    if kinds is not None and engine.rules.retraction is Retraction.AS_RECORD:
+        counts = since_ordinary(~_retracts(table, kinds), np.flatnonzero(begins))
+        begins |= counts & ~np.append(False, counts[:-1])
     stretches = np.flatnonzero(begins)
     last = np.zeros(table.num_rows, bool)
     last[np.append(stretches[1:], table.num_rows) - 1] = True
@@ -73,10 +76,11 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     return folded.append_column(LAYER_COLUMN, layers)
 
 
-def _only_deletes_apart(engine: MergeEngine) -> bool:
-    """Whether a retraction other than a -D may be folded with any record: with sequence groups, of most functions."""
-    in_order = any(fold.retract_rule is RetractRule.IN_ORDER for fold in engine.folds)
-    return engine.rules.retraction is Retraction.AS_RECORD and not in_order
+def _apart(table: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
+    """Which rows are retractions that are not folded with the records before them."""
+    if not engine.looks_rows_up:
+        return _retracts(table, kinds)
+    return _deletes(table, kinds) if engine.removing_groups else np.zeros(table.num_rows, bool)
 
 
 def _taking_out(table: pa.Table, engine: MergeEngine) -> Mask:

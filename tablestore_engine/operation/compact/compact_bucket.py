@@ -11,36 +11,36 @@ import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.compaction.sections import Key, Section, key_interval, packed, sections
+from tablestore_engine.mergetree.compaction.sections import Section, packed, sections
 from tablestore_engine.mergetree.merge.fold_records import reducer
 from tablestore_engine.mergetree.merge.merge_runs import (
     Reduce,
     SortColumn,
-    comparable_key,
     merge_sorted,
     sort_stable,
 )
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
+from tablestore_engine.mergetree.merge.sequence_group_deletes import OlderRows
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.files.data_file_reader import (
-    FileColumns,
-    read_batches,
-    read_rows_of_keys,
+from tablestore_engine.operation.compact.older_rows import (
+    first_stays,
+    needs_all_runs,
+    of_new_keys,
+    older_rows,
+    overlapping,
 )
+from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.lookup_rows import RowKeys
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
-from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND, key_field
 
@@ -60,7 +60,7 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
             return compact_multiset(task, task_name)
         return _concatenate(task, task_name)
     try:
-        return _merge_keyed(task, task_name)
+        return _merge_keyed(task.of_bucket() if needs_all_runs(task) else task, task_name)
     except ExecutionError:
         if not (task.rest and task.target.schema.merge_engine.may_outgrow):
             raise
@@ -83,7 +83,7 @@ def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
                 continue
             removed.extend(section.files)
             for table in _merged(task, section, task_name):
-                writer.write(_of_new_keys(task, table) if _first_stays(task) else table)
+                writer.write(of_new_keys(task, table) if first_stays(task) else table)
         added.extend(writer.close())
     except BaseException:
         writer.abort()
@@ -96,7 +96,7 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if len(section.files) != 1:
         return False
     file = section.files[0]
-    if file.file_name in task.deletions or (_first_stays(task) and _overlapping(task, *_span(task, file))):
+    if file.file_name in task.deletions or (first_stays(task) and overlapping(task, file)):
         return False
     settles = task.target.schema.merge_engine.settles_retractions
     if (task.output.drop_deletes or settles) and file.delete_row_count != 0:
@@ -106,41 +106,6 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
         return False
     big_enough = file.file_size >= options.target_file_size // 2
     return big_enough or len(task.files) == 1
-
-
-def _first_stays(task: CompactTask) -> bool:
-    """Whether the other files of the bucket may hold records that make merged ones void."""
-    return bool(task.rest) and task.target.schema.merge_engine.rules.kept is Kept.OLDEST
-
-
-def _of_new_keys(task: CompactTask, table: pa.Table) -> pa.Table:
-    """The rows whose keys no other file has: readers do not merge files above level 0."""
-    schema = task.target.schema
-    names = schema.trimmed_primary_keys
-    ends = [[table.column(name)[i].as_py() for name in names] for i in (0, -1)] if table.num_rows else []
-    overlapping = _overlapping(task, *map(comparable_key, ends)) if ends else []
-    if not overlapping:
-        return table
-    keys, columns = RowKeys(table.select(names)), FileColumns(names)
-    found = [
-        batch.cast(keys.values.schema)
-        for file in overlapping
-        for batch in read_rows_of_keys(task.target.io, task.stored(file), schema, columns, keys)
-    ]
-    known = RowKeys(pa.Table.from_batches(found, keys.values.schema)).positions_in(table)
-    fresh = np.ones(table.num_rows, np.bool_)
-    fresh[known] = False
-    return table.filter(pa.array(fresh))
-
-
-def _overlapping(task: CompactTask, low: Key, high: Key) -> list[DataFileMeta]:
-    """The other files of the bucket that may hold a key from `low` to `high`."""
-    spans = ((file, *_span(task, file)) for file in task.rest)
-    return [file for file, first, last in spans if first <= high and low <= last]
-
-
-def _span(task: CompactTask, file: DataFileMeta) -> tuple[Key, Key]:
-    return key_interval(file, [f.type for f in task.target.schema.trimmed_key_fields])
 
 
 def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
@@ -154,7 +119,7 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
             oldest_first = [
                 _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0] for group in groups
             ]
-        for table in _merge(task, oldest_first, _reducer(schema), always=in_passes):
+        for table in _merge(task, oldest_first, _reducer(schema, older_rows(task)), always=in_passes):
             yield _without_deletes(table) if task.output.drop_deletes else table
     finally:
         for writer in between:
@@ -191,8 +156,8 @@ def _merge(
     return merge_sorted(batches, _keys(schema), reduce, always=always or settle)
 
 
-def _reducer(schema: TableSchema) -> Reduce:
-    return reducer(_keys(schema), _order(schema), schema.merge_engine)
+def _reducer(schema: TableSchema, older: OlderRows | None = None) -> Reduce:
+    return reducer(_keys(schema), _order(schema), schema.merge_engine, older)
 
 
 def _keys(schema: TableSchema) -> list[str]:

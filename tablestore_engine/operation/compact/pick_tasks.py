@@ -25,6 +25,7 @@ from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import has_root
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 _PART_FILES = 4
@@ -52,7 +53,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         size_ratio=options.size_ratio,
         num_levels=options.num_levels,
         keep_deletes=schema.keeps_deletes,
-        settle_together=schema.merge_engine.stores_retractions,
+        settle_together=schema.merge_engine.stores_retractions and not _looks_rows_up(schema),
         from_oldest=schema.merge_engine.folds_in_order or schema.holds_whole_records,
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
@@ -114,10 +115,21 @@ def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schem
 def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
     """The other live files of a bucket that a task must know; see `CompactTask.rest`."""
     engine = schema.merge_engine
-    if not (engine.may_outgrow or schema.reads_files_alone or engine.rules.kept is Kept.OLDEST):
+    retracts = any(f.delete_row_count != 0 for f in merged)
+    first_stays, takes_back = engine.rules.kept is Kept.OLDEST, retracts and _looks_rows_up(schema)
+    if not (engine.may_outgrow or schema.reads_files_alone or first_stays or takes_back):
         return ()
     chosen = {f.file_name for f in merged}
     return tuple(f for f in live if f.file_name not in chosen)
+
+
+def _looks_rows_up(schema: TableSchema) -> bool:
+    """Whether some runs may merge that hold retractions, and rows of older runs are looked up for these.
+
+    Where a column says which record is older, runs do not; and floating point keys are not looked up.
+    """
+    floats = any(has_root(f.type, ("FLOAT", "DOUBLE")) for f in schema.trimmed_key_fields)
+    return schema.merge_engine.looks_rows_up and not (schema.core_options.sequence_field or floats)
 
 
 def _keyed_unit(bucket: BucketScan, schema: TableSchema, extent: Extent, now_millis: int) -> CompactionUnit | None:

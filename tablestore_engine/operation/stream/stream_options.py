@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.operation.stream.pieces import Piece
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.options import CoreOptions, validate
 
 MODE, SNAPSHOT, TIMESTAMP = "scan.mode", "scan.snapshot-id", "scan.timestamp-millis"
 CONSUMER, IGNORE_PROGRESS = "consumer-id", "consumer.ignore-progress"
@@ -78,7 +78,9 @@ class StreamOptions:
             if key.lower() not in names:
                 raise OptionError(f"Unknown option '{key}' of a streaming read.", hint=did_you_mean(key, OPTIONS))
         texts = {names[key.lower()]: str(text).strip() for key, text in given.items()}
-        options = CoreOptions.parse({**table.raw, **{k: v for k, v in texts.items() if k in _OF_TABLE}}, strict=False)
+        own = {key: text for key, text in texts.items() if key in _OF_TABLE}
+        validate(own)
+        options = CoreOptions.parse({**table.raw, **own}, strict=False)
         return cls(
             _mode(texts),
             _number(texts, SNAPSHOT, 1),

@@ -59,6 +59,7 @@ class FileOptions:
         1,
         "Level of zstd compression, 1 (fast) to 22 (small). ORC files know two: 1 and 2 are fast, others small.",
         minimum=1,
+        maximum=22,
     )
     file_compression_per_level = Option(
         "file.compression.per.level",

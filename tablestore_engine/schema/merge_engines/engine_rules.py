@@ -36,7 +36,7 @@ class Retraction(Enum):
     DELETE = "the key has no row until a newer record comes"
     REFUSED = "it cannot be written"
     BY_COLUMN = "each column takes its value back as its RetractRule says, once all older records are there"
-    AS_RECORD = "a record like others, which may be folded with any; it shows no row by itself"
+    AS_RECORD = "a record like others, which shows no row by itself; without a row before it, it has no effect"
     TAKES_A_ROW = "one row that is equal to it is removed"
 
 

@@ -14,7 +14,9 @@ Paimon's does.
 A *retraction* is a record of kind -U or -D: it takes back what an earlier record gave. Each column has a `RetractRule`
 for it. If every column can express the retraction as an ordinary record (a negated number, a null), the writer writes
 that, and files hold no retractions. Otherwise retractions are *stored*: they keep their kind, a file never holds them
-folded with other records of their key, and only a merge of all runs of a bucket settles them.
+folded with other records of their key, and only a merge of all runs of a bucket settles them. With sequence groups they
+always are, because one without a row before it has no effect; after a row of the same write they may be folded into
+it, and a merge of some runs may look up whether older ones have a row.
 
 A product of decimals *rounds* to the scale of its column at each step, so records must be multiplied in their order:
 a file holds such a record folded with others only if these are all the older ones. The same is true of a map that
@@ -125,13 +127,19 @@ class MergeEngine:
     def stores_retractions(self) -> bool:
         """Whether retractions keep their kind in files until all records of their key meet."""
         if self.rules.retraction is Retraction.AS_RECORD:
-            return bool(self.removing_groups) or any(f.retract_rule is RetractRule.IN_ORDER for f in self.folds)
+            return True
         if not self.folds:
             return False
         if self.removes_on_delete or self.rules.retraction is not Retraction.BY_COLUMN:
             return self.removes_on_delete
         rules = {f.retract_rule for f in self.folds}
         return RetractRule.IN_ORDER in rules and RetractRule.REFUSE not in rules
+
+    @property
+    def looks_rows_up(self) -> bool:
+        """Whether runs with retractions may merge by themselves if it is known which keys have a row in older ones."""
+        in_order = any(f.retract_rule is RetractRule.IN_ORDER for f in self.folds)
+        return self.rules.retraction is Retraction.AS_RECORD and not in_order
 
     @property
     def settles_retractions(self) -> bool:

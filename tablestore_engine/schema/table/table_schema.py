@@ -222,7 +222,7 @@ class TableSchema:
     @property
     def keeps_deletes(self) -> bool:
         """Whether deletes are kept by every merge, because a late row may be older than a delete."""
-        return bool(self.core_options.sequence_field) or self.merge_engine.has_sequence_groups
+        return bool(self.core_options.sequence_field)
 
     def to_json(self, for_others: Mapping[str, str] | None = None) -> str:
         """The persisted form. With `for_others`, other engines see these options instead; `from_json` ignores them."""

@@ -2,7 +2,8 @@
 
 `TableStore.sql` and `read` return DataFrames of Spark. Spark runs them later, when the caller collects, shows or writes
 their rows; so their methods, and those of the frames, groups and writers that they return, are called within
-`translated`. Such an object is Spark's own, of a subclass that only does this.
+`translated`. Such an object is Spark's own, of a subclass that only does this, and refuses to write what would be lost:
+a table of Spark's own catalog, where that ends with the process.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from tablestore_engine.errors import in_one_message
+from tablestore_engine.errors import SqlError, in_one_message
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.session.session_config import WAREHOUSE, is_scratch
 
 T = TypeVar("T")
 _MODULES = ("pyspark.sql.",)
@@ -21,6 +23,7 @@ _CLASSES = frozenset({
     "DataFrame", "DataFrameNaFunctions", "DataFrameStatFunctions", "DataFrameWriter", "DataFrameWriterV2",
     "DataStreamWriter", "GroupedData", "MergeIntoWriter", "StreamingQuery",
 })  # fmt: skip
+_WRITES_A_TABLE = {("DataFrameWriter", "saveAsTable"), ("DataFrameWriter", "insertInto"), ("DataFrame", "writeTo")}
 _OPERATORS = ("__getitem__", "__getattr__", "__repr__", "_repr_html_")
 
 
@@ -49,12 +52,39 @@ def _subclass(kind: type) -> type:
             continue
         member = inspect.getattr_static(kind, name)
         if inspect.isfunction(member):
-            members[name] = _within(member)
+            members[name] = _within(_kept(member) if (kind.__name__, name) in _WRITES_A_TABLE else member)
         elif isinstance(member, property):
             members[name] = property(_within(member.fget)) if member.fget else member
         elif isinstance(member, functools.cached_property):
             members[name] = functools.cached_property(_within(member.func))
     return type(kind.__name__, (kind, Guarded), members)
+
+
+def _kept(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that writes a table of Spark's catalog, or of another one, but none that ends with the process."""
+    parameter = list(inspect.signature(function).parameters)[1]
+
+    @functools.wraps(function)
+    def call(writer: Any, *args: Any, **kwargs: Any) -> Any:
+        name = str(args[0] if args else kwargs.get(parameter, ""))
+        settings = getattr(writer, "sparkSession", None) or writer._spark
+        if _is_lost(name, settings.conf.get):
+            raise SqlError(
+                f"{function.__name__}('{name}') writes a table of Spark's own catalog, which ends with this process. "
+                "It is none of the warehouse.",
+                hint="Write with store.write(name, frame), or with SQL: INSERT INTO, CREATE TABLE … AS. Rows that only "
+                "this process needs are a view: frame.createOrReplaceTempView(name).",
+            )
+        return function(writer, *args, **kwargs)
+
+    return call
+
+
+def _is_lost(name: str, setting: Callable[[str, str | None], str | None]) -> bool:
+    catalog = name.partition(".")[0].strip("`")
+    if setting(f"spark.sql.catalog.{catalog}", None) is not None:
+        return False
+    return is_scratch(setting(WAREHOUSE, None) or "")
 
 
 def _within(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,8 +30,11 @@ _OWN_FRAME = re.compile(
 )
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
 # A name of the engine that Spark cuts: at the end, also off, where it names an action; and at the beginning, where it
-# is of a view, or picks the value of a clause of MERGE.
-_CUT_NAME = re.compile(r"\b_\w*\.\.\.|, \d (?:A|AS|AS )?\.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\(")
+# is of a view, or picks the value of a clause of MERGE. And the casts of a value that is assigned (`assigned_value`).
+_CUT_NAME = re.compile(
+    r"\b_\w*\.\.\.|, \d (?:A|AS|AS )?\.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\("
+    r"|\btry_cast\(\(|\bgiven_value\b|\bCAST\(\([^\n]*\) AS [^\n]*\) AS `"
+)
 _MARK = re.compile(r"\s*\^+\s*")
 
 

@@ -48,7 +48,7 @@ _OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTI
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
-_STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
+_STACK = re.compile(r"\n\s*(?:at [\w.$<>/@-]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
 
 # Messages of py4j and of waiting threads: the reason is in their cause.
 _CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")

@@ -1,4 +1,4 @@
-"""Deletes of rows in tables where sequence groups decide whether a delete is late, as SQL; see
+"""Idle retractions, and deletes of rows where sequence groups decide whether a delete is late, as SQL; see
 `mergetree.merge.sequence_group_deletes`."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.late_records_sql import sequence_sql
 
 # Names that no column may have.
-_RECORDS, _GROUP_DELETE = f"{KEY_PREFIX}records", f"{KEY_PREFIX}group_delete"
+_RECORDS, _GROUP_DELETE, _FIRST = f"{KEY_PREFIX}records", f"{KEY_PREFIX}group_delete", f"{KEY_PREFIX}first"
 _NUMBER = SEQUENCE_NUMBER.name
 
 
@@ -25,7 +25,7 @@ def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: S
     record = ", ".join(
         [
             f"'n', r.{_NUMBER}",
-            f"'removes', r.{VALUE_KIND.name} = 3Y",
+            f"'removes', r.{VALUE_KIND.name} = 3Y, 'back', r.{VALUE_KIND.name} IN (1Y, 3Y)",
             *(f"'g{i}', {sequence_sql(group)}" for i, group in enumerate(schema.merge_engine.removing_groups)),
         ]
     )
@@ -45,16 +45,25 @@ def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: S
     return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE {later}"
 
 
+def without_idle_sql(rows: str, keys: str) -> str:
+    """Query for the rows without the retractions before the first ordinary record of a key, if it has one."""
+    ordinary = f"CASE WHEN r.{VALUE_KIND.name} NOT IN (1Y, 3Y) THEN r.{_NUMBER} END"
+    first = f"min({ordinary}) OVER (PARTITION BY {keys}) AS {_FIRST}"
+    return f"SELECT * FROM (SELECT r.*, {first} FROM ({rows}) r) r WHERE {_FIRST} IS NULL OR r.{_NUMBER} >= {_FIRST}"
+
+
 def _last_group_delete_sql(groups: int) -> str:
     """The number of the last record that removes the row; null without one."""
     names = [f"g{i}" for i in range(groups)]
     by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"
     # Nulls of the right types: no record precedes the first one.
-    start = _struct({name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)})
+    nothing = {name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)}
+    start = _struct({"there": "false", **nothing})
     in_time = " OR ".join(f"coalesce(one.{g} >= acc.{g}, one.{g} IS NOT NULL)" for g in names)
-    removed = _struct({name: f"one.{name}" for name in ("n", *names)})
-    reached = _struct({"n": "acc.n", **{g: f"greatest(acc.{g}, one.{g})" for g in names}})
-    step = f"CASE WHEN one.removes AND ({in_time}) THEN {removed} ELSE {reached} END"
+    removed = _struct({"there": "false", **nothing, "n": "one.n"})
+    reached = _struct({"there": "true", "n": "acc.n", **{g: f"greatest(acc.{g}, one.{g})" for g in names}})
+    idle = "one.back AND NOT acc.there"
+    step = f"CASE WHEN {idle} THEN acc WHEN one.removes AND ({in_time}) THEN {removed} ELSE {reached} END"
     return f"reduce(array_sort(r.{_RECORDS}, {by_number}), {start}, (acc, one) -> {step}, acc -> acc.n)"
 
 

@@ -34,7 +34,7 @@ from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
 from tablestore_engine.spark.folds.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
-from tablestore_engine.spark.folds.sequence_group_deletes_sql import apply_group_deletes_sql
+from tablestore_engine.spark.folds.sequence_group_deletes_sql import apply_group_deletes_sql, without_idle_sql
 from tablestore_engine.spark.folds.session_folds import register_session_folds
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.changed_keys import (
@@ -271,6 +271,8 @@ class TableReader:
             rows = self._since_deletes(rows)
         if retractions and engine.removing_groups:
             rows = self._with_group_deletes(rows)
+        if retractions and engine.rules.retraction is Retraction.AS_RECORD:
+            rows = without_idle_sql(rows, self._group)
         if engine.late_groups:
             rows = with_effects_sql(rows, engine.late_groups, keys)
         # A key shows as soon as one of its records is no retraction.

@@ -1,8 +1,8 @@
 """Reading records for a rewrite: the one record, with its kind, into which the records of each key merge.
 
 A query does not show all records that a table holds. Where a row that comes late may be older than a delete
-(`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are
-written anew must go on holding it. Elsewhere the rows are all there is to write.
+(`sequence.field`), the delete stays a record, by which that row is known to be late; files that are written anew must
+go on holding it. Elsewhere the rows are all there is to write.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
-from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.folds.late_records_sql import with_effects_sql
+from tablestore_engine.spark.folds.sequence_group_deletes_sql import without_idle_sql
 from tablestore_engine.spark.read.merge_on_read import ALIVE, TableReader, read_plan
 from tablestore_engine.spark.scan.arrow_scan import POSITIONS
 from tablestore_engine.spark.scan.file_scan import BucketFile
@@ -30,8 +31,8 @@ from tablestore_engine.table import Table
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """The rows of a plan; and where deletes must outlive a rewrite, these, too, all with their `ROW_KIND_COLUMN`."""
     engine = plan.schema.merge_engine
-    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete
-    late = engine.has_sequence_groups or (removes and plan.schema.core_options.sequence_field)
+    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete or engine.has_sequence_groups
+    late = removes and plan.schema.core_options.sequence_field
     if not late or all(f.delete_row_count == 0 for b in plan.buckets for f in b.files):
         return read_plan(spark, table, plan)
     return RecordReader(spark, table, plan, None).frame()
@@ -75,6 +76,8 @@ class RecordReader(TableReader):
             rows = self._since_deletes(rows, with_last=True)
         if engine.removing_groups:
             rows = self._with_group_deletes(rows)
+        if engine.rules.retraction is Retraction.AS_RECORD:
+            rows = without_idle_sql(rows, self._group)
         if engine.late_groups:
             rows = with_effects_sql(rows, engine.late_groups, self._group)
         shown = f"bool_or(r.{ALIVE})"

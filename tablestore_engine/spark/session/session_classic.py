@@ -41,6 +41,7 @@ from tablestore_engine.spark.session.session_config import (
     ENGINE,
     JAVA_OPTIONS,
     PAGE_SIZE,
+    SCRATCH,
     Machine,
     SessionConfig,
     java_options,
@@ -91,7 +92,7 @@ def _path_of_workers(environ: Mapping[str, str]) -> str:
 
 
 def _settings(config: SessionConfig, cache: str | None) -> dict[str, str]:
-    scratch = os.path.join(tempfile.gettempdir(), f"dbt-tablestore-{uuid.uuid4().hex}")
+    scratch = os.path.join(tempfile.gettempdir(), SCRATCH + uuid.uuid4().hex)
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     settings = spark_settings(config, Machine.here(), scratch)
     if settings.get("spark.scheduler.mode") == "FAIR":

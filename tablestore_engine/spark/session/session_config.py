@@ -19,6 +19,9 @@ ENGINE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DRIVER_MEMORY = "spark.driver.memory"
 PAGE_SIZE = "spark.buffer.pageSize"
+WAREHOUSE = "spark.sql.warehouse.dir"
+SCRATCH = "dbt-tablestore-"
+"""First part of the name of the folder in which Spark keeps the tables of its own catalog, until the process ends."""
 
 # Settings whose work is done by spark-submit before the driver starts: fetching jars, unpacking archives,
 # logging in, extending the class path. With one of these, spark-submit has to start the JVM.
@@ -194,6 +197,11 @@ def java_options(user_options: Sequence[str], environ: Mapping[str, str], machin
     return (collector, *_ROOM, *_LATE_C2)
 
 
+def is_scratch(folder: str) -> bool:
+    """Whether tables of Spark's own catalog are in a folder that ends with the process."""
+    return os.path.basename(folder.rstrip("/")).startswith(SCRATCH)
+
+
 def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dict[str, str]:
     """All Spark settings of a classic session, in no particular order.
 
@@ -206,7 +214,7 @@ def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dic
         **_EVERYWHERE,
         "spark.master": config.effective_master,
         "spark.app.name": config.app_name,
-        "spark.sql.warehouse.dir": scratch,
+        WAREHOUSE: scratch,
     }
     if config.is_local:
         settings |= _LOCAL

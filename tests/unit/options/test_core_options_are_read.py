@@ -32,7 +32,7 @@ HOLDERS = {"options", "core_options", "_options", *(group.__name__ for group in 
 # There `options` is something else: the thresholds of the strategy.
 ELSEWHERE = {"options", "mergetree"}
 OTHER_VALUES = {
-    INT: "23",
+    INT: "22",
     FLOAT: "0.5",
     BY_LEVEL: "0:gzip",
     TEXT: "other",

@@ -25,7 +25,9 @@ from tablestore_engine.options import (
     spellings,
     validate,
 )
+from tablestore_engine.options.all_options import ATTRIBUTES
 from tablestore_engine.options.option import Derived, Effect
+from tablestore_engine.options.option_type import FLOAT, INT
 
 MB = 1 << 20
 
@@ -308,6 +310,7 @@ def test_numbers_of_buckets():
         ("metadata.stats-mode", "truncate(0)"),
         ("ctas.atomicity", "maybe"),
         ("file.compression.zstd-level", "0"),
+        ("file.compression.zstd-level", "23"),
         ("data-file.prefix", "_hidden"),
         ("data-file.prefix", "a/b"),
         ("data-file.prefix", "all*"),
@@ -337,6 +340,20 @@ def test_tables_of_others_can_be_parsed():
 def test_bad_values_of_what_is_acted_on_are_never_guessed():
     with pytest.raises(OptionError, match="bucket"):
         CoreOptions.parse({"bucket": "x"}, strict=False)
+
+
+NUMBERS = [one for one in OPTIONS if one.type in (INT, FLOAT) and not one.is_pattern]
+LIMITS = [(one, limit) for one in NUMBERS for limit in ("minimum", "maximum") if getattr(one, limit) is not None]
+
+
+@pytest.mark.parametrize(("option", "limit"), LIMITS, ids=lambda one: getattr(one, "key", one))
+def test_a_number_out_of_its_range_is_refused_here_and_the_nearest_one_in_tables_of_others(option, limit):
+    nearest = getattr(option, limit)
+    beyond = {option.key: str(nearest + (1 if limit == "maximum" else -1))}
+    assert "is expected" in refused(beyond)
+    options = CoreOptions.parse(beyond, strict=False)
+    assert getattr(options, ATTRIBUTES[option.key]) == nearest
+    options.check_readable()
 
 
 @pytest.mark.parametrize(

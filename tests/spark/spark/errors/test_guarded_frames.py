@@ -74,6 +74,24 @@ def test_frames_are_spark_s_own_otherwise(store):
     assert store.read("t").count() == 4
 
 
+LOST = {
+    "saveAsTable": lambda frame: frame.write.saveAsTable("t"),
+    "by keyword": lambda frame: frame.write.mode("append").saveAsTable(name="t"),
+    "insertInto": lambda frame: frame.write.insertInto("t"),
+    "writeTo": lambda frame: frame.select("id").writeTo("other").using("parquet").create(),
+}
+
+
+@pytest.mark.parametrize("write", LOST)
+def test_a_write_into_spark_s_own_catalog_is_refused_where_it_would_be_lost(store, write):
+    store.sql("create table t (id int)")
+    with pytest.raises(SqlError, match=r"ends with this process.*store\.write") as caught:
+        LOST[write](store.sql("select 1 as id"))
+    check_one_message(caught.value)
+    assert not store.spark.catalog.tableExists("t")
+    assert not store.spark.catalog.tableExists("other")
+
+
 DAMAGES = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],

@@ -260,11 +260,18 @@ GROUPS = MergeEngine(
         ([(1, 0, 5, None, 1), (1, 3, 5, None, 1)], [(1, 1, 5, None, None)]),
         ([(1, 0, 5, None, 3), (1, 3, 4, None, 1)], [(1, 0, 5, None, 2)]),
         ([(1, 0, 5, None, 3), (1, 3, None, 7, 1)], [(1, 0, 5, 7, 3)]),
-        # What comes after begins anew, but not before the sequence of the delete; h is as if never written.
-        ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 0, 2, 8, 10)], [(1, 0, 6, 8, 10)]),
+        # What comes after begins anew, as if nothing had been written.
+        ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 0, 2, 8, 10)], [(1, 0, 2, 8, 10)]),
+        ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 1, 9, None, 4), (1, 3, 1, None, 4), (1, 0, 2, 8, 10)],
+         [(1, 0, 2, 8, 10)]),
+        ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 1, 9, None, 4), (1, 0, 2, 8, 10), (1, 3, 3, None, 4)],
+         [(1, 1, 3, None, None)]),
+        # Without a row there is nothing to take back.
+        ([(1, 1, 5, 9, 3), (1, 3, 6, None, 1), (1, 0, 2, None, 10)], [(1, 0, 2, None, 10)]),
+        ([(1, 1, 5, 9, 3), (1, 0, 2, None, 10), (1, 1, 3, None, 4)], [(1, 0, 3, None, 6)]),
         # Only g is a removing group, so a delete that comes too late for g removes nothing.
         ([(1, 0, 5, 1, 3), (1, 3, 4, 2, 3), (2, 3, 1, None, 1), (2, 1, 2, None, 4)],
-         [(1, 0, 5, 2, 0), (2, 1, 2, None, 4)]),
+         [(1, 0, 5, 2, 0), (2, 1, 2, None, 5)]),
     ],
 )  # fmt: skip
 def test_deletes_of_sequence_groups(given_rows, expected):
@@ -272,6 +279,18 @@ def test_deletes_of_sequence_groups(given_rows, expected):
     last = last_of_key_mask(table, ["id"])
     found = fold_sorted(table, last, GROUPS, "kind")
     assert [tuple(row.values()) for row in found.to_pylist()] == expected
+
+
+def test_retractions_without_a_row_are_layers():
+    engine = replace(GROUPS, removing_groups=())
+    given_rows = [(1, 1, 5, None, 3), (1, 3, 6, None, 1), (1, 0, 7, None, 9), (1, 1, 8, None, 2), (1, 0, 9, None, 1)]
+    found = split_layers(records(*given_rows, (2, 0, 1, None, 1), (2, 1, 1, None, 1)), ["id"], engine, "kind")
+    rows = [tuple(row.values()) for row in found.select(["id", "kind", "g", "v", LAYER_COLUMN]).to_pylist()]
+    assert rows == [(1, 1, 6, 4, 0), (1, 0, 9, 8, 1), (2, 0, 1, 0, 0)]
+    found = split_layers(records((1, 3, 7, None, 9), (1, 1, 8, None, 2), (1, 0, 9, None, 1)), ["id"], GROUPS, "kind")
+    assert found.select(["kind", "v", LAYER_COLUMN]).to_pylist() == [
+        {"kind": kind, "v": v, LAYER_COLUMN: layer} for layer, (kind, v) in enumerate([(3, 9), (1, 2), (0, 1)])
+    ]
 
 
 def test_deletes_that_may_remove_are_layers_and_other_retractions_are_not():

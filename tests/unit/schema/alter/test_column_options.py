@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.column_options import renamed_in_options, with_names, without_columns
 from tablestore_engine.schema.table.create_schema import create_schema
@@ -85,7 +85,9 @@ def test_sequence_groups():
         [("id", INT, None), *((one, INT, None) for one in "ghabc")], ["id"],
         options={"merge-engine": "partial-update", **group},
     )  # fmt: skip
-    after = apply_changes(schema, [DropColumn(one) for one in "gahb"], 0)
+    with pytest.raises(OptionError, match="may hold retractions"):
+        apply_changes(schema, [DropColumn(one) for one in "gahb"], 0)
+    after = apply_changes(schema, [DropColumn(one) for one in "gahb"], 0, has_data=False)
     assert (after.field_names, dict(after.options)) == (
         ("id", "c"), {"merge-engine": "partial-update", "bucket": "1"})  # fmt: skip
     late = apply_changes(schema, [DropColumn("c"), AddColumn("c", INT), SetOption("fields.c.stats-mode", "none")], 0)

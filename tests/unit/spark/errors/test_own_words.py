@@ -75,6 +75,20 @@ def test_an_excerpt_that_cuts_a_name_of_the_engine_is_not_shown():
         )
 
 
+def test_an_excerpt_of_a_value_that_is_assigned_is_not_shown():
+    for cut in (
+        "...`.`id`, CAST(coalesce(try_cast((v/0) AS int), CASE WHEN (v/0) IS NO...",
+        "...sce(try_cast((named_struct('a', 1/v)).`a` AS int), CASE WH...",
+        "SELECT `t`.`id`, CAST((cast('x' as int)) AS int) AS `v`, `t`.`s`, `t...",
+        "SELECT transform(array(1/v), given_value -> coalesce(try_...",
+    ):
+        assert own_words(f"[DIVIDE_BY_ZERO] Division by zero.\n== SQL ==\n{cut}\n     ^^^") == (
+            "[DIVIDE_BY_ZERO] Division by zero."
+        )
+    for own in ("select cast((1 / v) as int) as x from t", "select CAST((1 / v) AS int) FROM t"):
+        assert own_words(f"[DIVIDE_BY_ZERO] No.\n== SQL ==\n{own}\n").endswith(own)
+
+
 def test_a_position_is_shown_with_its_line():
     assert excerpt("select a,\n  b\nfrom t", 12) == "== SQL (line 2, column 3) ==\n  b\n  ^"
     assert excerpt("select", 6) == "== SQL (line 1, column 7) ==\nselect\n      ^"

@@ -26,6 +26,10 @@ from tablestore_engine.spark.errors.translate_errors import short_message, trans
         ),
         ("java.lang.RuntimeException: own words", "own words"),
         (
+            "java.sql.SQLException: No suitable driver\n\tat java.sql/java.sql.DriverManager.getDriver(X.java:2)",
+            "No suitable driver",
+        ),
+        (
             "org.apache.spark.SparkException: java.io.IOException: disk\n\tat org.x.Y.z(Y.java:1)\n\tat a.b(C:2)",
             "disk",
         ),
