@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.kafka.json_convert import fit, member_units, units_of, wire_fields
 from tablestore_engine.kafka.json_parse import BadRecord, Records, parse_records, samples
+from tablestore_engine.kafka.new_columns import NewColumns
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 _SKIP = -1
@@ -107,19 +108,17 @@ def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded
 
 def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
     schema = _wire_row(wanted.schema, list(samples(values)))
-    target = wanted.schema
-    new: dict[str, pa.DataType] = {}
+    target, new = wanted.schema, NewColumns(wanted.schema.names)
 
     def finish(table: pa.Table) -> pa.Table:
         row = pa.StructArray.from_arrays([_whole(one) for one in table.columns], table.column_names)
-        new.update(_unknown(row.type, target))
+        new.see_columns(row.type)
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(fit(row, pa.struct(list(target))))])
 
-    records = parse_records(
-        values, None if schema is None else pa.schema(schema), target, finish, infer=wanted.new_columns
-    )
+    seen = new.see_row if wanted.new_columns else None
+    records = parse_records(values, None if schema is None else pa.schema(schema), target, finish, seen=seen)
     rows = records.table.select(target.names)
-    return Decoded(rows, np.zeros(rows.num_rows, np.int8), records.positions, records.bad, new)
+    return Decoded(rows, np.zeros(rows.num_rows, np.int8), records.positions, records.bad, new.types)
 
 
 def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) -> Decoded:
@@ -147,7 +146,11 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
             (form.kind, pa.string()),
         ]
     )
-    new: dict[str, pa.DataType] = {}
+    new = NewColumns(wanted.schema.names)
+
+    def see(record: Mapping[str, Any]) -> None:
+        for one in _rows_of([record], form.after, form):
+            new.see_row(one)
 
     def finish(table: pa.Table) -> pa.Table:
         envelope = _whole(table.column("payload")) if wrapped else None
@@ -157,13 +160,14 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
             columns.append(fit(given, target.field(column).type, member_units(units, column)))
         if wanted.new_columns:
             given = _whole(table.column(form.after)) if envelope is None else _of_struct(envelope, form.after)
-            new.update(_unknown(given.type.value_type if form.in_list else given.type, wanted.schema))
+            new.see_columns(given.type.value_type if form.in_list else given.type)
         return pa.Table.from_arrays(columns, schema=target)
 
     inside = "payload" if wrapped else None
     readable = None if after_fields is None else schema
-    records = parse_records(values, readable, target, finish, infer=wanted.new_columns, inside=inside, units=units)
-    return _unfolded(form, name, records, wanted, new)
+    seen = see if wanted.new_columns else None
+    records = parse_records(values, readable, target, finish, seen=seen, inside=inside, units=units)
+    return _unfolded(form, name, records, wanted, new.types)
 
 
 def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> list[dict[str, Any]]:
@@ -193,11 +197,6 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _of_struct(array: pa.StructArray, name: str) -> pa.Array:
     """A field of a struct; null where the struct is."""
     return pc.struct_field(array, name)
-
-
-def _unknown(kind: pa.StructType, schema: pa.Schema) -> dict[str, pa.DataType]:
-    known = {one.lower() for one in schema.names}
-    return {one.name: one.type for one in kind if one.name.lower() not in known and not pa.types.is_null(one.type)}
 
 
 def _unfolded(form: _Format, name: str, records: Records, wanted: Wanted, new: Mapping[str, pa.DataType]) -> Decoded:

@@ -7,7 +7,7 @@ Invariant: the records that were parsed and the bad ones are all records that we
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ def parse_records(
     wanted: pa.Schema,
     finish: Callable[[pa.Table], pa.Table],
     *,
-    infer: bool = False,
+    seen: Callable[[Mapping[str, Any]], None] | None = None,
     inside: str | None = None,
     units: Units = None,
 ) -> Records:
@@ -68,15 +68,15 @@ def parse_records(
 
     Args:
         values: one object each.
-        schema: the columns as Arrow's parser reads them; others are left out, or with `infer` read by what they hold.
+        schema: the columns as Arrow's parser reads them; others are left out, or with `seen` read by what they hold.
             None: it cannot read them.
         wanted: the types of the columns in the end.
         finish: makes columns of these types of those that were read; raises ArrowInvalid.
-        infer: whether to read columns that `schema` does not name.
+        seen: is given each record that Python's parser read; with it, `finish` has columns that `schema` does not name.
         units: the units of times in them.
         inside: the field that may hold the record, in a record that is read by itself.
     """
-    parser = _Parser(values, schema, wanted, finish, infer=infer, inside=inside)
+    parser = _Parser(values, schema, wanted, finish, seen=seen, inside=inside)
     parser.units = units
     if schema is not None:
         parser.parse(0, len(values))
@@ -96,15 +96,16 @@ class _Parser:
         wanted: pa.Schema,
         finish: Callable[[pa.Table], pa.Table],
         *,
-        infer: bool,
+        seen: Callable[[Mapping[str, Any]], None] | None,
         inside: str | None,
     ) -> None:
-        behaviour = "infer" if infer else "ignore"
+        behaviour = "infer" if seen else "ignore"
         self._options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour)
         self._values = values
         self._wanted = wanted
         self._finish = finish
         self._inside = inside
+        self._seen = seen
         self.units: Units = None
         self._refused_records = 0
         self.tables: list[pa.Table] = []
@@ -160,6 +161,9 @@ class _Parser:
             return
         self.tables.append(pa.Table.from_arrays(arrays, schema=self._wanted))
         self.positions.append(np.array(positions, np.int64))
+        if self._seen is not None:
+            for position in positions:
+                self._seen(self._record(json.loads(self._values[position])))
 
     def _refused(self, start: int, end: int, error: Exception) -> None:
         if end - start == 1:
@@ -169,12 +173,15 @@ class _Parser:
         self.parse_each(start, middle)
         self.parse_each(middle, end)
 
+    def _record(self, found: dict[str, Any]) -> dict[str, Any]:
+        held = found.get(self._inside) if self._inside else None
+        return held if isinstance(held, dict) else found
+
     def _row(self, record: bytes) -> list[Any]:
         found = json.loads(record, parse_float=str)
         if not isinstance(found, dict):
             raise TypeError("it is no JSON object")
-        held = found.get(self._inside) if self._inside else None
-        given = members(held if isinstance(held, dict) else found, self._wanted)
+        given = members(self._record(found), self._wanted)
         return [lenient(value, field.type, member_units(self.units, field.name)) for field, value in given]
 
 
@@ -208,7 +215,8 @@ def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
         pa.scalar(value, kind)  # raises if it is too large
         return value
     # The casts of whole columns, for a column of one value.
-    given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
+    is_number = isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
+    given = pa.array([value if is_number else str(value)])
     return fit(given, kind, units)[0].as_py()
 
 

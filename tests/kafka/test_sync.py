@@ -151,6 +151,9 @@ def test_bad_messages_go_to_a_table_with_the_reason(tmp_path, table, source):
         (None, '{"after": {"id": "x"}, "op": "c"}', 1),
     ]
     assert all(one["reason"] for one in letters)
+    source.send((0, None, b"{no json"), (0, None, {"after": {"id": 3, "v": 3, "note": "x", "tags": []}, "op": "c"}))
+    assert store.execute(call.replace(")", ", new_columns => true)")).rows == [(2, 1, 1, 1, "note, tags")]
+    assert store.table("t").to_arrow().sort_by("id").to_pylist()[2] == {"id": 3, "v": 3, "note": "x", "tags": "[]"}
 
 
 def test_upsert_json_deletes_by_key(table, source):

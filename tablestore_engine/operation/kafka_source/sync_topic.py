@@ -36,7 +36,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.arrow import from_arrow_type
-from tablestore_engine.schema.types.types import DataType, parse_type
+from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage import clock
 from tablestore_engine.table_state import TableState
 
@@ -174,9 +174,7 @@ class _Sync:
 
 
 def _type_of(name: str, kind: pa.DataType) -> DataType:
-    """The type of a new column. A text that the parser took for a time is text in JSON, and stays text."""
-    if pa.types.is_temporal(kind):
-        return parse_type("STRING")
+    """The type of a new column."""
     try:
         return from_arrow_type(kind).as_nullable(True)
     except UnsupportedTypeError as error:

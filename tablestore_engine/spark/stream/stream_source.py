@@ -45,6 +45,7 @@ from tablestore_engine.table import Table
 
 FORMAT = "tablestore"
 _PATH = "path"  # Spark's name of what `load` is given
+_NOT_OURS = (_PATH, "checkpointlocation")  # the other one comes with a streaming write, which is refused later
 _NOT_FOUND = "DATA_SOURCE_NOT_FOUND"  # Spark's condition
 _FOLDER_HINT = "Give the whole path of a table's folder: load('<warehouse>/<database>.db/<table>')."
 
@@ -113,7 +114,7 @@ class TableStream(DataSource):
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
         self._table = table_at(options.get(_PATH))
-        self._options = _asked(self._table, {key: options[key] for key in options if key.lower() != _PATH})
+        self._options = _asked(self._table, {key: options[key] for key in options if key.lower() not in _NOT_OURS})
 
     @classmethod
     def name(cls) -> str:

@@ -110,6 +110,7 @@ def start_stream(
     """
     stream.check(frame)
     spark = frame.sparkSession
+    checkpoint = checkpoint if checkpoint and checkpoint.strip() else None  # an empty path would be the working folder
     if checkpoint is None and not (name and spark.conf.get(_CHECKPOINTS, None)):
         raise OptionError(
             "The stream has no checkpoint location, so it could not go on where it was when it is started again.",

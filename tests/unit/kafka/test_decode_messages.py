@@ -262,6 +262,38 @@ def test_new_columns_are_named_with_their_types(name):
 
 
 @pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([7, "x"], pa.string()),
+        ([1, 1.5], pa.float64()),
+        ([1 << 70], pa.float64()),
+        ([True, 1], pa.string()),
+        ([None, {"a": [1, None]}], pa.struct({"a": pa.list_(pa.int64())})),
+        ([{"a": 1}, {"b": "x"}], pa.struct({"a": pa.int64(), "b": pa.string()})),
+        ([[], [1]], pa.list_(pa.int64())),
+        ([[], {}], pa.string()),
+        ([{"a": None}], pa.string()),
+        (["2024-01-01", "soon"], pa.string()),
+    ],
+)
+@pytest.mark.parametrize("name", ["json", "debezium-json", "canal-json"])
+@pytest.mark.parametrize("other", [{}, {"name": 1.5}], ids=["together", "one by one"])
+@pytest.mark.parametrize("too", [[], [b"{bad"]], ids=["", "next to a bad one"])
+def test_new_columns_have_a_type_for_all_values(name, values, kind, other, too):
+    """Messages that Python's parser reads, because of others or of their own values, name their columns, too."""
+    wrap = {
+        "json": lambda new: new,
+        "debezium-json": lambda new: {"after": new, "op": "c"},
+        "canal-json": lambda new: {"data": [new], "type": "INSERT"},
+    }[name]
+    messages = [wrap({**row(1), **other, "more": value}) for value in values]
+    found = decoded(name, *messages, *too, wanted=Wanted(ROW, ("id",), new_columns=True))
+    assert dict(found.new_columns) == {"more": kind}
+    wider = ROW.append(pa.field("more", kind))
+    assert decoded(name, *messages, wanted=Wanted(wider, ("id",))).bad == ()
+
+
+@pytest.mark.parametrize(
     ("kind", "values", "parsed", "parses"),
     [
         (pa.map_(pa.string(), pa.int32()), [{"a": 1}] * 4096, 4096, 0),

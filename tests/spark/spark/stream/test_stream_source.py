@@ -158,8 +158,12 @@ def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch)
 def test_impossible_streams_are_refused(store, tmp_path):
     store.execute("CREATE TABLE t (id INT)")
     stream = store.read_stream("t")
-    with pytest.raises(OptionError, match=r"no checkpoint location.*Give checkpoint_location"):
-        store.write_stream("t", stream)
+    for none in ({}, {"checkpoint_location": ""}, {"checkpoint_location": " "}):
+        with pytest.raises(OptionError, match=r"no checkpoint location.*Give checkpoint_location"):
+            store.write_stream("t", stream, **none)
+    with pytest.raises(Exception, match=r"can only be read.*write_stream"):
+        writer = stream.writeStream.format("tablestore").option("checkpointLocation", str(tmp_path / "d"))
+        writer.start(store.table("t").path).awaitTermination()
     with pytest.raises(OptionError, match="no primary key"):
         store.write_stream("t", stream, checkpoint_location=tmp_path / "c", output_mode="update")
     with pytest.raises(OptionError, match="append, update, complete"):
