@@ -21,9 +21,11 @@ from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Row
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
+_TWICE = "The partition column '{}' occurs twice in one partition."
+
 
 def partition_specs(listed: str) -> list[dict[str, str]]:
-    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`. Raises SqlError."""
+    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`, each of them once. Raises SqlError."""
     specs = []
     for part in listed.split(";"):
         spec = {}
@@ -31,6 +33,8 @@ def partition_specs(listed: str) -> list[dict[str, str]]:
             column, equals, value = pair.partition("=")
             if not equals:
                 raise SqlError(f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'.")
+            if column.strip() in spec:
+                raise SqlError(_TWICE.format(column.strip()), hint="Write partitions as 'dt=2024-01-01;dt=2024-01-02'.")
             spec[column.strip()] = value.strip()
         specs.append(spec)
     return specs
@@ -46,6 +50,8 @@ def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for column, value in spec.items():
         field = partition_field(column, schema)
+        if field.name in found:
+            raise SqlError(_TWICE.format(field.name))
         try:
             found[field.name] = None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
         except ValueError as error:

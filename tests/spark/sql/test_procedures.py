@@ -179,6 +179,7 @@ def test_orphans(call, store):
             "values-time",
         ),
         ("drop_partition('t', 'dt')", SqlError, "'dt' is not a partition"),
+        ("drop_partition('t', 'dt=1,dt=2')", SqlError, "'dt' occurs twice"),
         ("expire_snapshots('missing')", TableNotFound, "missing"),
     ],
 )
