@@ -61,6 +61,13 @@ class Names:
         """Whether a name occurs twice."""
         return len(self._positions) < len(self._names)
 
+    def check_once(self, name: str, owner: str) -> None:
+        """Raise SchemaError if the columns of `owner`, which are these, have a name more than once."""
+        if self.has_repeated and [self.key(one) for one in self._names].count(self.key(name)) > 1:
+            raise SchemaError(
+                f"{owner} has more than one column '{name}'.", hint="Give each its own name, or leave one out."
+            )
+
 
 class Resolver:
     """Whether two spellings are one name to a session, which is asked only where they differ in case (Spark's

@@ -381,6 +381,7 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     given = {n: fields[at] for n in schema.field_names if (at := names.position(n)) is not None}
     for name, field in given.items():
         resolver.check_spelling(field.name, name)
+        names.check_once(name, "The source of MERGE")
     missing = [n for n in schema.field_names if n not in given]
     if missing and not (table.options.write_merge_schema or table.state.evolving):
         raise SchemaError(

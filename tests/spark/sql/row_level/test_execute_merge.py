@@ -6,7 +6,7 @@ import pytest
 from support.row_level import SOURCE, TARGET, check
 from support.spark_rows import in_order, rows, stored
 
-from tablestore_engine.errors import ExecutionError, SqlError
+from tablestore_engine.errors import ExecutionError, SchemaError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -295,3 +295,18 @@ def test_default_is_null(target):
     )
     found = {r[0]: r[1:] for r in rows(target) if r[0] in (1, 2, 50, 51, 52)}
     assert found == {1: (None, None), 2: (None, "t2"), 50: (None, "DEFAULT"), 51: (None, "default"), 52: (1, None)}
+
+
+@pytest.mark.parametrize("more", [", 'x' AS s", ", null AS s", ", 5 AS s"])
+def test_a_star_refuses_a_source_with_a_column_twice(target, more):
+    """Where the source's alias is a column of nulls, Spark reads `s.v` as a field of null."""
+    before = rows(target)
+    for clauses in (
+        "WHEN NOT MATCHED THEN INSERT *",
+        "WHEN MATCHED THEN UPDATE SET *",
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    ):
+        source = f"(SELECT 1 AS id, 2 AS v, 3 AS v{more})"
+        with pytest.raises(SchemaError, match="source of MERGE has more than one column 'v'"):
+            target.execute(f"MERGE INTO t USING {source} s ON t.id = s.id {clauses}")
+    assert rows(target) == before

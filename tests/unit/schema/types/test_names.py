@@ -50,6 +50,14 @@ def test_a_resolver_says_which_spellings_are_one_name(case_counts):
     assert resolver.is_same("ID", "id") != case_counts
 
 
+def test_a_name_that_must_occur_once():
+    names = Names(["a", "b", "a", "C", "c"])
+    for name in ("b", "B", "C", "missing"):
+        names.check_once(name, "The source")
+    with pytest.raises(SchemaError, match="The source has more than one column 'A'"):
+        names.check_once("A", "The source")
+
+
 def test_new_names_that_are_alike_are_refused_where_the_session_reads_them_as_one():
     Resolver(lambda: 1 / 0).check_alike(["id", "v"])  # the session is not asked
     Resolver(lambda: True).check_alike(["id", "ID"])
