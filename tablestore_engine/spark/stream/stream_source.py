@@ -45,6 +45,8 @@ from tablestore_engine.table import Table
 
 FORMAT = "tablestore"
 _PATH = "path"  # Spark's name of what `load` is given
+_FIRST = "first"  # an offset that no batch ended with
+_BEGAN = "began"
 _NOT_OURS = (_PATH, "checkpointlocation")  # the other one comes with a streaming write, which is refused later
 _NOT_FOUND = "DATA_SOURCE_NOT_FOUND"  # Spark's condition
 _FOLDER_HINT = "Give the whole path of a table's folder: load('<warehouse>/<database>.db/<table>')."
@@ -169,12 +171,14 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         self._options = options
         self._last: int | None = None  # the newest snapshot that is read, when the query reads what is there and ends
         self._kept: StreamPosition | None = None
+        self._began: StreamPosition | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a new query begins."""
         position = self._planner.begin(self._options)
         self._keep(position)
-        return position.to_dict()
+        self._began = position
+        return {**position.to_dict(), _FIRST: True}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
         """From now on nothing counts that is committed later."""
@@ -188,15 +192,23 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
     def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802
         """Up to where the next batch goes."""
         if start is None:
-            return StreamPosition.after(self._planner.state.snapshots.latest()).to_dict()
+            found = StreamPosition.after(self._planner.state.snapshots.latest())
+            return _end_of(found, self._began)
         position = StreamPosition.from_dict(start)
         self._keep(position)
         limits = self._options.limits if limited(limit) else Limits()
-        return self._planner.following(position, limits, self._last).to_dict()
+        found = self._planner.following(position, limits, self._last)
+        # Spark takes an equal text for "nothing new".
+        return start if found == position else _end_of(found, position if start.get(_FIRST) else None)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """The tasks of a batch."""
-        pieces = self._planner.pieces(StreamPosition.from_dict(start), StreamPosition.from_dict(end))
+        """The tasks of a batch.
+
+        Spark does not keep the start of the first batch. When that batch is run again after a failure, it asks for the
+        initial offset a second time, which is another one when the table has changed: the end says which it was.
+        """
+        began = end.get(_BEGAN) if start.get(_FIRST) else None
+        pieces = self._planner.pieces(StreamPosition.from_dict(began or start), StreamPosition.from_dict(end))
         return [_Task(pieces) for pieces in packed(pieces)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -218,6 +230,11 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         if self._options.consumer is not None and position != self._kept:
             self._planner.keep(self._options.consumer, position)
             self._kept = position
+
+
+def _end_of(position: StreamPosition, began: StreamPosition | None) -> dict[str, Any]:
+    """The end of a batch; that of the first one says where the batch began."""
+    return position.to_dict() if began is None else {**position.to_dict(), _BEGAN: began.to_dict()}
 
 
 def _filled(rows: pa.Table, schema: TableSchema) -> Iterator[pa.ChunkedArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -153,6 +154,34 @@ def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch)
     both = [store.table(name).to_arrow().sort_by("id") for name in ("source", "copy")]
     assert both[0].equals(both[1])
     assert len(store.table("copy").live_files()) == 5, "one for each partition"
+
+
+@pytest.mark.parametrize("mode", ["full", "latest"])
+@pytest.mark.parametrize("columns", ["id INT", "id INT, PRIMARY KEY (id) NOT ENFORCED"])
+def test_a_first_batch_that_failed_is_the_same_when_it_runs_again(store, tmp_path, mode, columns):
+    store.execute(f"CREATE TABLE source ({columns})")
+    store.execute("CREATE TABLE copy (id INT)")
+    store.execute("INSERT INTO source VALUES (1)")
+    checkpoint = str(tmp_path / "checkpoint")
+    frame = store.read_stream("source", options={"scan.mode": mode})
+
+    def fail(rows, number):
+        if not rows.isEmpty():
+            raise ValueError("it was killed")
+
+    query = frame.writeStream.foreachBatch(fail).option("checkpointLocation", checkpoint).start()
+    if mode == "latest":
+        until = time.monotonic() + 60
+        while "Waiting for" not in query.status["message"] and time.monotonic() < until:
+            time.sleep(0.05)
+        store.execute("INSERT INTO source VALUES (2)")
+    with pytest.raises(Exception, match="it was killed"):
+        query.awaitTermination()
+    store.execute("INSERT INTO source VALUES (3)")
+    store.execute("INSERT INTO source VALUES (4)")
+    store.write_stream("copy", frame, checkpoint_location=checkpoint, trigger=NOW).awaitTermination()
+    expected = [1, 3, 4] if mode == "full" else [2, 3, 4]
+    assert sorted(store.table("copy").to_arrow().column("id").to_pylist()) == expected
 
 
 def test_impossible_streams_are_refused(store, tmp_path):

@@ -68,3 +68,30 @@ def test_texts_of_a_char_have_its_length(tmp_path):
     assert [tuple(one.values()) for one in batch.to_pylist()] == [
         ("+I", "a", "b   ", ["c ", None]), ("+I", "e", None, None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "first", "later"), [("full", ["1"], ["2", "3"]), ("latest", ["2"], ["3"])])
+def test_a_first_batch_that_runs_again_begins_where_it_did(tmp_path, mode, first, later):
+    """Spark keeps the end of a batch, and the start of all but the first."""
+    table = make_table(tmp_path, {"id": "INT"})
+
+    def reader():
+        source = TableStream({"path": table.path, "scan.mode": mode})
+        return source.streamReader(source.schema())
+
+    def ids(asked, start, end):
+        read = [rows for task in asked.partitions(start, end) for rows in asked.read(task)]
+        return [str(number) for rows in read for number in rows.column("id")]
+
+    write(table, [{"id": 1}])
+    before = reader()
+    start = before.initialOffset()
+    write(table, [{"id": 2}])
+    end = before.latestOffset(start)
+    write(table, [{"id": 3}])
+    after = reader()
+    assert ids(after, after.initialOffset(), end) == first
+    more = after.latestOffset(end)
+    assert ids(after, end, more) == later
+    assert after.latestOffset(more) == more
+    assert before.latestOffset(end) == more
