@@ -146,10 +146,13 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
 
 def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
     """SQL of the values that a PARTITION clause gives, by the name of the column."""
-    columns = {}
+    columns, named = {}, set()
     for entry in spec:
         field = partition_field(entry.column, schema)
         session_resolver(frames.spark).check_spelling(entry.column, field.name)
+        if field.name in named:
+            raise SqlError(f"The partition column '{field.name}' occurs twice.", hint="Name it once in PARTITION (…).")
+        named.add(field.name)
         if entry.value_sql is not None:
             columns[field.name] = frames.expression(_value_sql(entry.value_sql, field), {})
     return columns

@@ -72,6 +72,8 @@ def test_column_lists_and_partition_specs(sales, statement, row):
         ("INSERT INTO sales (id, nope) VALUES (1, 2)", "nope"),
         ("INSERT INTO sales PARTITION (v = 'x') VALUES (1, DATE'2024-01-01', 2)", "not partitioned by"),
         ("INSERT INTO sales BY NAME SELECT 1 AS nope", "nope"),
+        ("INSERT INTO sales PARTITION (hr = 1, hr = 2) VALUES (9, 'x', DATE'2024-01-01')", "'hr' occurs twice"),
+        ("INSERT OVERWRITE sales PARTITION (day = '2024-01-01', DAY) VALUES (9, 'x', 1)", "'day' occurs twice"),
     ],
 )
 def test_columns_that_do_not_fit(sales, statement, words):
