@@ -116,7 +116,7 @@ def test_sequence_groups(store, removing):
 
 def test_nested_rows_and_maps_of_a_sequence_group(store):
     """Of the functions that need the order of all records, those that put late ones first."""
-    names = ("in_order", "kept", "by_time", "updated", "lines")
+    names = ("in_order", "kept", "by_time", "updated", "lines", "began")
     columns = [("g", "INT", {"sequence-group": ",".join(names)}, "{r} % 7")]
     columns += [one for one in RETRACTABLE if one[0] in names]
     create(store, columns, {"merge-engine": "partial-update"})

@@ -80,6 +80,18 @@ def test_a_retraction_in_an_older_run_shows_no_row(tmp_path):
     assert shown(table) == {0: (3, 0, 7), 1: (2, 7, 7), 9: (1, 1, 1)}
 
 
+@pytest.mark.parametrize("merged_after", [(), (1,), (2,), (1, 2)])
+def test_a_first_value_after_an_ignored_retraction(tmp_path, merged_after):
+    """The row has no sequence before the -U, which is therefore the first record of the group."""
+    first = {"fields.last.aggregate-function": "first_value", "fields.last.ignore-retract": "true"}
+    table = grouped(tmp_path, first)
+    for number, record in enumerate([(NEW, 1, None, 5), (BEFORE, 1, 1, 5), (AFTER, 1, 2, 7)]):
+        put(table, record)
+        if number in merged_after:
+            compact(table)
+    assert shown(table) == {1: (2, 2, None)}
+
+
 @pytest.mark.parametrize("options", [{}, REMOVES], ids=["stays", "removes"])
 def test_only_a_delete_that_may_remove_a_row_needs_all_runs(tmp_path, options):
     table = grouped(tmp_path, options)
