@@ -142,11 +142,10 @@ def _fold_column(
     given, late = effects.given, effects.late
     back = np.zeros(groups.rows, bool) if retracts is None or fold.ignore_retract else retracts
     counted = given
-    if retracts is not None and fold.ignore_retract:
-        if fold.function == "first_value":  # once folded into a row, a retraction is a record without a value
-            values = cleared(values, retracts)
-        else:
-            counted = given & ~retracts
+    if retracts is not None and fold.ignores_as_null:
+        values = cleared(values, retracts)
+    elif retracts is not None and fold.ignore_retract:
+        counted = given & ~retracts
     if fold.goes_singly or back.any():
         in_order = partial(fold_in_order, retracts=back[counted], late=late[counted])
         return fold_some(fold, values, groups, counted, in_order)

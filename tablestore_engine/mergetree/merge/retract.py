@@ -42,7 +42,7 @@ def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask
     """
     if fold.retract_rule is RetractRule.KEEP:
         return fold_values(fold, values, groups)
-    if fold.ignore_retract and fold.function == "first_value":
+    if fold.ignores_as_null:
         return fold_values(fold, cleared(values, retracts), groups)
     if fold.ignore_retract:
         return fold_some(fold, values, groups, ~retracts)

@@ -66,6 +66,12 @@ class Fold:
     time_field: str = ""
 
     @property
+    def ignores_as_null(self) -> bool:
+        """Whether a retraction that the function ignores is a record without a value to it: so it is, once it was
+        folded into a row."""
+        return self.ignore_retract and self.function == "first_value"
+
+    @property
     def cleans(self) -> bool:
         """Whether the function changes the value even of a single record as soon as its key has another one."""
         return (self.distinct and self.function == "collect") or bool(self.nested_sequence) or self.null_keys != "merge"

@@ -166,8 +166,7 @@ def _retracting_late(fold: Fold, field: DataField, records: Records, column: str
     effect = records.of(fold).number
     if not fold.ignore_retract:
         return in_order_sql(fold, field, column, records.number, records.takes_back, effect)
-    # To `first_value` a retraction is a record without a value, as it is once both are one row.
-    counted = effect if fold.function == "first_value" else f"CASE WHEN NOT ({records.takes_back}) THEN {effect} END"
+    counted = effect if fold.ignores_as_null else f"CASE WHEN NOT ({records.takes_back}) THEN {effect} END"
     cleared = f"CASE WHEN {records.takes_back} THEN NULL ELSE {column} END"
     if fold.function == "first_non_null_value":
         return first_non_null_sql(cleared, counted)

@@ -103,15 +103,14 @@ def with_default_values(query_sql: str, names: Sequence[str], default_of: Callab
     starts = [i for i in top_level(tokens, 0, len(tokens)) if tokens[i].key in ("VALUES", "SELECT")]
     if tokens[0].key not in ("VALUES", "SELECT", "WITH") or not starts:
         return query_sql
-    defaults = [default_of(name) for name in names]
+
+    def default(column: int) -> str:
+        return default_of(names[column]) if column < len(names) else "NULL"
+
     if tokens[starts[0]].key == "VALUES":
-        return _with_defaults_in_rows(query_sql, tokens, starts[0], defaults)
+        return _with_defaults_in_rows(query_sql, tokens, starts[0], default)
     found = (one for start in starts if tokens[start].key == "SELECT" for one in _default_items(tokens, start + 1))
-    return edited(query_sql, ((one.start, one.end, _at(defaults, column)) for column, one in found))
-
-
-def _at(defaults: Sequence[str], column: int) -> str:
-    return defaults[column] if column < len(defaults) else "NULL"
+    return edited(query_sql, ((one.start, one.end, default(column)) for column, one in found))
 
 
 def _default_items(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, Token]]:
@@ -140,18 +139,19 @@ def _is_item(tokens: Sequence[Token], i: int) -> bool:
     return tokens[after].key in (",", "", *_AFTER_ITEMS)
 
 
-def _with_defaults_in_rows(query_sql: str, tokens: Sequence[Token], values: int, defaults: Sequence[str]) -> str:
+def _with_defaults_in_rows(query_sql: str, tokens: Sequence[Token], values: int, default: Callable[[int], str]) -> str:
     """Rows of VALUES with their defaults. Spark takes no random value there: a query on the rows, in which one more
     column says where the default goes, has it."""
     rows = [_Row(tokens, *one) for one in _rows(tokens, values + 1)]
     used = {column for row in rows for column in row.defaults}
-    late = sorted(column for column in used if is_random(_at(defaults, column)))
+    defaults = {column: default(column) for column in used}
+    late = sorted(column for column, text in defaults.items() if is_random(text))
     if not all(row.is_whole for row in rows):
         late = []
     edits: list[tuple[int, int, str]] = []
     for row in rows:
         flags = "".join(f", {str(column in row.defaults).lower()}" for column in late)
-        texts = ((one, "NULL" if column in late else _at(defaults, column)) for column, one in row.defaults.items())
+        texts = ((one, "NULL" if column in late else defaults[column]) for column, one in row.defaults.items())
         edits += ((one.start, one.end, text) for one, text in texts)
         if late:
             first, last = row.outside
