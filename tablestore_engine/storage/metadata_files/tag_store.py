@@ -136,6 +136,7 @@ class TagStore:
     def _not_found(self, name: str) -> TagNotFound:
         names = self.names()
         there_are = f"Tags are: {', '.join(names)}." if names else "The table has no tags."
+        there_are += f" Their folder is {self._paths.tag_dir}."
         return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -128,7 +129,7 @@ def test_rename(table):
     assert table.tags.stored()[0].lifetime.retained_millis == DAY
     with pytest.raises(TagAlreadyExists, match="'taken'"):
         table.tags.rename("b", "taken")
-    with pytest.raises(TagNotFound, match="Tags are: b, taken"):
+    with pytest.raises(TagNotFound, match=f"Tags are: b, taken. Their folder is {re.escape(table.path)}"):
         table.tags.rename("a", "c")
     with pytest.raises(UserError, match="number"):
         table.tags.rename("b", "17")
