@@ -14,9 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import PrimaryKeyError, ReadOnlyError, SchemaError
+from tablestore_engine.errors import ConstraintError, PrimaryKeyError, ReadOnlyError, SchemaError
 from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.schema.table.check_constraints import NULL_VIOLATED, VIOLATED
 from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
@@ -36,7 +37,7 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_OF_COLUMN = ("Column '", "Primary key column '", "The query returns ")
+_OF_COLUMN = ("Column '", "Primary key column '", "The query returns ", VIOLATED, NULL_VIOLATED)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def naming(table: Callable[[], str]) -> Iterator[None]:
     """Say the table, too, in errors that only say which column of it does not take a value."""
     try:
         yield
-    except (SchemaError, PrimaryKeyError) as error:
+    except (SchemaError, PrimaryKeyError, ConstraintError) as error:
         if error.message.startswith(_OF_COLUMN):
             error.message = f"Table {table()}: {error.message}"
             error.args = (error.message,)
