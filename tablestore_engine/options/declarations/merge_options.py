@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tablestore_engine.options.declarations.needs import AGGREGATES, NO_KEY, SEQUENCE
 from tablestore_engine.options.option import ColumnOption, Effect, Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, TEXT
 
@@ -45,6 +46,7 @@ class MergeOptions:
         "Whether the greatest or the smallest sequence wins.",
         choices=("ascending", "descending"),
         immutable=True,
+        needs=SEQUENCE,
     )
 
     # -- the merge engine aggregation
@@ -69,6 +71,7 @@ class MergeOptions:
         accepted=AGGREGATE_FUNCTIONS,
         immutable=True,
         effect=Effect.READ,
+        needs=AGGREGATES,
     )
     column_list_agg_delimiters = ColumnOption(
         "fields.*.list-agg-delimiter",
@@ -208,4 +211,5 @@ class MergeOptions:
         "from then on (merge engine tablestore-count, which other readers refuse); with refuse, it is an error. An "
         "option of this engine.",
         choices=("auto", "refuse"),
+        needs=NO_KEY,
     )
