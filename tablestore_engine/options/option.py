@@ -43,8 +43,8 @@ class Derived(Generic[T_co]):
 
 @dataclass(frozen=True)
 class Need:
-    """A condition on tables that an option has. ``met`` answers for a table's schema; ``otherwise`` ends the sentence that
-    begins with "no effect", for a table in which it is not met."""
+    """A condition on tables that an option has. ``met`` answers for a table's schema; ``otherwise`` ends the
+    sentence that begins with "no effect", for a table in which it is not met."""
 
     otherwise: str
     met: Callable[[Any], bool]
