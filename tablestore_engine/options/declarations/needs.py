@@ -1,4 +1,4 @@
-"""What a table must have, or must not have, so that an option means anything in it."""
+"""The needs of options: properties that a table must have, or must not have, so that an option has an effect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKED_ROWS = Need(
 PARTITIONS = Need("without partition columns", lambda table: bool(table.partition_keys))
 ZSTD = Need(
     "without zstd compression",
-    # Formats that lack one of the other two have zstd in its place.
+    # Formats that lack one of the other two have zstd instead.
     lambda table: (
         table.core_options.file_compression in ("zstd", "brotli", "lz4")
         or "zstd" in dict(table.core_options.file_compression_per_level).values()
