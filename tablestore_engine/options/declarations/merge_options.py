@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tablestore_engine.options.declarations.needs import AGGREGATES, NO_KEY, SEQUENCE
-from tablestore_engine.options.option import ColumnOption, Effect, Option
+from tablestore_engine.options.declarations.needs import NO_KEY, SEQUENCE
+from tablestore_engine.options.option import ColumnOption, Effect, Need, Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, TEXT
 
 AGGREGATE_FUNCTIONS = (
@@ -15,6 +15,11 @@ AGGREGATE_FUNCTIONS = (
 COUNT_ENGINE = "tablestore-count"
 """The merge engine of tables without a key that take retractions. No other reader knows it, so all refuse them."""
 MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row", COUNT_ENGINE)
+
+_AGGREGATES = Need(
+    "without 'merge-engine' = 'aggregation' or 'partial-update'",
+    lambda table: table.core_options.merge_engine in ("aggregation", "partial-update"),
+)
 
 
 class MergeOptions:
@@ -71,7 +76,7 @@ class MergeOptions:
         accepted=AGGREGATE_FUNCTIONS,
         immutable=True,
         effect=Effect.READ,
-        needs=AGGREGATES,
+        needs=_AGGREGATES,
     )
     column_list_agg_delimiters = ColumnOption(
         "fields.*.list-agg-delimiter",

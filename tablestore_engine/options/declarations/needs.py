@@ -38,10 +38,6 @@ INDEXED_COLUMNS = Need(
     lambda table: bool(table.core_options.bloom_filter_columns or table.core_options.bitmap_columns),
 )
 SEQUENCE = Need("without 'sequence.field'", lambda table: bool(table.core_options.sequence_field))
-AGGREGATES = Need(
-    "without 'merge-engine' = 'aggregation' or 'partial-update'",
-    lambda table: table.core_options.merge_engine in ("aggregation", "partial-update"),
-)
 CHANGELOG = Need("without a 'changelog-producer'", lambda table: table.core_options.changelog_producer != "none")
 CHANGELOG_OR_LOG = Need(
     "without a 'changelog-producer' or a 'log.system'",

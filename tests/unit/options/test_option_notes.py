@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.options import OPTIONS, notes_of
+from tablestore_engine.options import OPTIONS, MergeOptions, notes_of
 from tablestore_engine.options.declarations import needs
 from tablestore_engine.options.option_type import (
     BOOLEAN,
@@ -67,7 +67,7 @@ TABLES = {
     needs.BLOCKS: ([PLAIN, table({"file.format": "avro", "file.format.per.level": "5:orc"}, ("id",))], [AVRO]),
     needs.INDEXED_COLUMNS: ([table({"file-index.bitmap.columns": "v"})], [PLAIN]),
     needs.SEQUENCE: ([table({"sequence.field": "v"}, ("id",))], [KEYED]),
-    needs.AGGREGATES: ([table({"merge-engine": "aggregation"}, ("id",))], [PLAIN, KEYED]),
+    MergeOptions.default_aggregate_function.needs: ([table({"merge-engine": "aggregation"}, ("id",))], [PLAIN, KEYED]),
     needs.CHANGELOG: ([producing("input"), producing("lookup")], [PLAIN, KEYED]),
     needs.CHANGELOG_OR_LOG: ([producing("input"), LOGGED], [PLAIN, KEYED]),
     needs.COMPARED_CHANGELOG: ([producing("lookup"), producing("full-compaction")], [KEYED, producing("input")]),
