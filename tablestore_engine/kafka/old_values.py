@@ -31,12 +31,12 @@ def nulls_in(
     """
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     in_any_case = {one.lower(): one for one in columns}
-    for number in np.flatnonzero(~_without_null(records, old)):
+    for number in np.flatnonzero(~_without_null(records, old)).tolist():
         rows = _parsed(records[number], inside).get(old)
         for nth, row in enumerate(rows if isinstance(rows, list) else [rows]):
             for name, value in row.items() if isinstance(row, dict) else ():
                 if value is None and name.lower() in in_any_case:
-                    found[in_any_case[name.lower()]].append((int(number), nth))
+                    found[in_any_case[name.lower()]].append((number, nth))
     return found
 
 
