@@ -76,7 +76,7 @@ def _is_own(shown: str) -> bool:
 
 
 def _expression(shown: str) -> str:
-    """What is marked in an excerpt of a query of the engine, if the user wrote it: a value, or a condition."""
+    """The marked part of an excerpt of a query of the engine, with its mark; "" where the user did not write it."""
     line, _, mark = shown.partition("\n")
     if not _MARK.fullmatch(mark):
         return ""
