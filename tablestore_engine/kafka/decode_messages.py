@@ -4,7 +4,8 @@ debezium-json, canal-json, maxwell-json and ogg-json say what happened to a row.
 rows; with a key (upsert-json), the newest row of that key, which a message without a value deletes.
 
 An update gives its row after. The row before is given as well, as a retraction, where the table cannot do without: a
-table without a key, or a key that changed.
+table without a key, or a key that changed. canal-json and maxwell-json hold the old values of the changed columns; the
+row before is made of them and of the row after (`old_values`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 from tablestore_engine.kafka.json_convert import fit, member_units, units_of, wire_fields
 from tablestore_engine.kafka.json_parse import BadRecord, Records, parse_records, samples
 from tablestore_engine.kafka.new_columns import NewColumns
+from tablestore_engine.kafka.old_values import nulls_in, rows_before
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 _SKIP = -1
@@ -130,7 +132,8 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
     after_fields = _wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
     row = pa.struct(after_fields or [])
     keys = {one.lower() for one in wanted.keys}
-    before = row if form.whole_before else pa.struct([one for one in row if one.name.lower() in keys])
+    whole = form.whole_before or wanted.every_before
+    before = row if whole else pa.struct([one for one in row if one.name.lower() in keys])
     wire = [
         (form.after, pa.list_(row) if form.in_list else row),
         (form.before, pa.list_(before) if form.in_list else before),
@@ -138,7 +141,7 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
     ]
     schema = pa.schema([("payload", pa.struct(wire))] if wrapped else wire)
     row_type = pa.struct(list(wanted.schema))
-    before_type = row_type if form.whole_before else pa.struct([wanted.schema.field(one) for one in wanted.keys])
+    before_type = row_type if whole else pa.struct([wanted.schema.field(one) for one in wanted.keys])
     target = pa.schema(
         [
             (form.after, pa.list_(row_type) if form.in_list else row_type),
@@ -167,7 +170,8 @@ def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) 
     readable = None if after_fields is None else schema
     seen = see if wanted.new_columns else None
     records = parse_records(values, readable, target, finish, seen=seen, inside=inside, units=units)
-    return _unfolded(form, name, records, wanted, new.types)
+    rows = _Envelopes(values, inside, records)
+    return _unfolded(form, name, rows, wanted, new.types)
 
 
 def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> list[dict[str, Any]]:
@@ -199,24 +203,38 @@ def _of_struct(array: pa.StructArray, name: str) -> pa.Array:
     return pc.struct_field(array, name)
 
 
-def _unfolded(form: _Format, name: str, records: Records, wanted: Wanted, new: Mapping[str, pa.DataType]) -> Decoded:
+@dataclass(frozen=True)
+class _Envelopes:
+    """Messages, the field that holds each, and what was parsed of them."""
+
+    values: Sequence[bytes]
+    inside: str | None
+    records: Records
+
+
+def _unfolded(form: _Format, name: str, given: _Envelopes, wanted: Wanted, new: Mapping[str, pa.DataType]) -> Decoded:
     """The rows of envelopes: each with its kind, an update with the row before in front of it where that is needed."""
+    records = given.records
     table, positions = records.table.combine_chunks(), records.positions
     words = list(form.words)
     codes = pc.fill_null(pc.index_in(_whole(table.column(form.kind)), pa.array(words)), -1).to_numpy()
     kinds = np.array([*form.words.values(), _SKIP], np.int8)[codes]  # -1 is the last one
     unknown = (codes < 0) & (name not in _OTHER_EVENTS)
     after, before = _whole(table.column(form.after)), _whole(table.column(form.before))
+    first_rows = np.arange(len(after))
     if form.in_list:
         owners = pc.list_parent_indices(after).to_numpy()
+        first_rows = after.offsets.to_numpy()[:-1] - after.offsets[0].as_py() if len(after) else first_rows
         before = _aligned(after, before)
         after, kinds, positions, unknown = after.flatten(), kinds[owners], positions[owners], unknown[owners]
+    if wanted.every_before and not form.whole_before:
+        before = _from_old(form, given, (after, before, kinds), first_rows)
     removed = before if form.whole_before else after
     has_after, has_before = after.is_valid().to_numpy(False), removed.is_valid().to_numpy(False)
     puts, deletes = (kinds == INSERT) | (kinds == AFTER), kinds == DELETE
     retracts = (kinds == AFTER) & _retracts(after, before, wanted, form)
     lacks = unknown | (puts & ~has_after) | (deletes & ~has_before)
-    lacks |= retracts & ~(before.is_valid().to_numpy(False) & form.whole_before) if wanted.every_before else False
+    lacks |= retracts & ~before.is_valid().to_numpy(False) if wanted.every_before else False
     bad = [BadRecord(int(positions[at]), _why(form, table, kinds[at], unknown[at])) for at in np.flatnonzero(lacks)]
     good = ~lacks
     olds = retracts & good
@@ -233,6 +251,28 @@ def _unfolded(form: _Format, name: str, records: Records, wanted: Wanted, new: M
     order = np.lexsort([kind != BEFORE, at])
     taken = rows.take(pa.array(source[order]))
     return Decoded(taken, kind[order], positions[at[order]], (*records.bad, *bad), dict(new))
+
+
+def _from_old(
+    form: _Format,
+    given: _Envelopes,
+    rows: tuple[pa.StructArray, pa.StructArray, Kinds],
+    first_rows: npt.NDArray[np.int64],
+) -> pa.StructArray:
+    """The whole rows before. `rows` are those after, their old values and kinds; a message's begin at its number in
+    `first_rows`."""
+    after, old, kinds = rows
+    updates = np.flatnonzero(kinds == AFTER)
+    messages = np.unique(np.searchsorted(first_rows, updates, "right") - 1)
+    texts = [given.values[at] for at in given.records.positions[messages]]
+    masks: dict[str, npt.NDArray[np.bool_]] = {}
+    ends = np.append(first_rows[1:], len(after))
+    for column, nulls in nulls_in(texts, form.before, [one.name for one in after.type], given.inside).items():
+        owners, inside = messages[[one for one, _ in nulls]], np.array([nth for _, nth in nulls])
+        at = first_rows[owners] + inside
+        masks[column] = np.zeros(len(after), bool)
+        masks[column][at[at < ends[owners]]] = True
+    return rows_before(after, old, masks)
 
 
 def _aligned(after: pa.ListArray, before: pa.ListArray) -> pa.Array:
@@ -263,7 +303,7 @@ def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: _Format) 
 
 def _rows_with_before(form: _Format, after: pa.Array, before: pa.Array, wanted: Wanted) -> pa.Table:
     """The rows after, and behind them as many rows before; of those a format may hold only the key."""
-    if not form.whole_before:
+    if not (form.whole_before or wanted.every_before):
         key_of = {name: pc.coalesce(_of_struct(before, name), _of_struct(after, name)) for name in wanted.keys}
         columns = [key_of.get(one.name, pa.nulls(len(after), one.type)) for one in wanted.schema]
         before = pa.StructArray.from_arrays(columns, fields=[one.with_nullable(True) for one in wanted.schema])
@@ -281,7 +321,8 @@ def _why(form: _Format, table: pa.Table, kind: int, unknown: bool) -> str:
     if kind == DELETE:
         return f"a delete has no row in '{form.before if form.whole_before else form.after}'"
     if kind == AFTER:
-        return f"an update lacks its row in '{form.after}', or the whole row in '{form.before}'"
+        what = "the whole row" if form.whole_before else "the values before"
+        return f"an update lacks its row in '{form.after}', or {what} in '{form.before}'"
     return f"there is no row in '{form.after}'"
 
 

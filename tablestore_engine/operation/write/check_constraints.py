@@ -56,9 +56,7 @@ class RowConditions:
                 )
             at = self._first(rows, pc.invert(found.values))
             if at >= 0:
-                raise ConstraintError(
-                    f"Table {self._name}: {VIOLATED}{one.shown}: {self._row(one, rows, at)}.", hint=VIOLATED_HINT
-                )
+                raise ConstraintError(f"{VIOLATED}{one.shown}: {self._row(one, rows, at)}.", hint=VIOLATED_HINT)
         return rows
 
     @staticmethod

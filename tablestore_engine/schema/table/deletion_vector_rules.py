@@ -16,29 +16,33 @@ def check_vectors_written(schema: TableSchema) -> None:
     """Raise an OptionError if the table keeps deletion vectors, and this engine cannot write them with its options."""
     if not schema.core_options.deletion_vectors:
         return
-    for reason in _reasons(schema):
-        raise OptionError(
-            f"{_NAMED} {reason}.",
-            hint="Leave the option out, or create a table without a primary key, or with one and the merge engine "
-            "'deduplicate'.",
-        )
+    for reason, hint in _reasons(schema):
+        raise OptionError(f"{_NAMED} {reason}.", hint=hint)
 
 
-def _reasons(schema: TableSchema) -> Iterator[str]:
+_LEAVE_ONE = "Leave one of these two options out."
+_OTHER_ENGINE = (
+    "Leave the option out, or create a table without a primary key, or with one and the merge engine 'deduplicate'."
+)
+_WHOLE_KEY = "Leave the option out, or add the partition columns to the primary key."
+
+
+def _reasons(schema: TableSchema) -> Iterator[tuple[str, str]]:
+    """Why the table cannot be written, each with what to do."""
     options, engine = schema.core_options, schema.merge_engine
     keyed = bool(schema.primary_keys)
     if engine.rules.is_multiset or (keyed and engine.rules.kept is not Kept.NEWEST):
-        yield f"for writing with 'merge-engine' = '{engine.name}'"
+        yield f"for writing with 'merge-engine' = '{engine.name}'", _OTHER_ENGINE
     if keyed and options.sequence_field:
-        yield "for writing with 'sequence.field'"
+        yield "for writing with 'sequence.field'", _LEAVE_ONE
     if schema.crosses_partitions:
-        yield "for writing with a primary key that leaves a partition column out"
+        yield "for writing with a primary key that leaves a partition column out", _WHOLE_KEY
     if options.changelog_producer != "none":
-        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'"
+        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'", _LEAVE_ONE
     if options.log_system != "none":
-        yield f"for writing with 'log.system' = '{options.log_system}'"
+        yield f"for writing with 'log.system' = '{options.log_system}'", _LEAVE_ONE
     # Rows can be read when the write that made them has compacted them.
     if keyed and options.write_only:
-        yield "for writing with 'write-only' = 'true'"
+        yield "for writing with 'write-only' = 'true'", _LEAVE_ONE
     if options.compaction_schedule_enabled:
-        yield "for writing with 'compaction.schedule.enabled' = 'true'"
+        yield "for writing with 'compaction.schedule.enabled' = 'true'", _LEAVE_ONE

@@ -100,7 +100,7 @@ class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstrai
 class OurMessages:
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
-        return [".my_model: A row violates the NOT NULL constraint of column id: id = NULL, color = red, "]
+        return [".my_model failed: A row violates the NOT NULL constraint of column id: id = NULL, color = red, "]
 
 
 class TestTableConstraintsRollback(OurMessages, BaseConstraintsRollback):

@@ -39,9 +39,7 @@ def test_a_row_that_violates_a_constraint_fails_the_write(tmp_path):
     for rows in (pa.Table.from_batches([first, bad]), bad, iter([first, bad])):
         with pytest.raises(ConstraintError) as raised:
             table.write(rows)
-        shown = (
-            f"Table {table.name}: A row violates the CHECK constraint positive (v > 0 AND id < 9): id = 5, v = -5.00."
-        )
+        shown = "A row violates the CHECK constraint positive (v > 0 AND id < 9): id = 5, v = -5.00."
         assert raised.value.message == shown
     assert reload(table).latest_snapshot() == before
     table.write(some((1, -1), (2, 2), _row_kind=["-D", "+U"]))
@@ -117,5 +115,5 @@ def test_columns_are_compared_and_texts_matched(tmp_path):
     ):
         with pytest.raises(ConstraintError) as raised:
             table.write(some(*values, s=texts))
-        assert raised.value.message == f"Table {table.name}: A row violates the CHECK constraint {shown}"
+        assert raised.value.message == f"A row violates the CHECK constraint {shown}"
     assert len(read(table)) == 3

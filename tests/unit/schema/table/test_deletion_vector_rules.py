@@ -1,0 +1,50 @@
+"""Tables with deletion vectors that cannot be written: the reason, and a way out that is one."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import schema_of
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
+
+VECTORS = {"deletion-vectors.enabled": "true"}
+LOG = {"log.system": "kafka", "log.kafka.bootstrap.servers": "localhost:9092", "log.kafka.topic": "t"}
+
+
+def schema(keys, partitions, options):
+    return schema_of({"p": "INT", "id": "INT", "v": "INT"}, keys, partitions, options)
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        (("id",), LOG),
+        ((), LOG),
+        (("id",), {"changelog-producer": "input"}),
+        (("id",), {"sequence.field": "v"}),
+        (("id",), {"write-only": "true"}),
+        (("id",), {"compaction.schedule.enabled": "true"}),
+    ],
+)
+def test_one_of_two_options_is_to_be_left_out(keys, options):
+    with pytest.raises(OptionError, match=next(iter(options))) as caught:
+        check_vectors_written(schema(keys, (), {**VECTORS, **options}))
+    assert caught.value.hint == "Leave one of these two options out."
+    check_vectors_written(schema(keys, (), VECTORS))
+    check_vectors_written(schema(keys, (), options))
+
+
+def test_another_engine_is_to_be_used():
+    with pytest.raises(OptionError, match="'aggregation'") as caught:
+        check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": "aggregation"}))
+    assert "without a primary key, or with one and the merge engine 'deduplicate'" in caught.value.hint
+    check_vectors_written(schema((), (), VECTORS))
+    check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": "deduplicate"}))
+
+
+def test_the_key_is_to_be_the_whole_one():
+    with pytest.raises(OptionError, match="leaves a partition column out") as caught:
+        check_vectors_written(schema(("id",), ("p",), VECTORS))
+    assert "add the partition columns" in caught.value.hint
+    check_vectors_written(schema(("p", "id"), ("p",), VECTORS))
