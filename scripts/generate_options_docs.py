@@ -73,7 +73,8 @@ KEPT = """\
 ## Kept for other engines: {count} options
 
 They are accepted and stored, change nothing here, and answers are correct without them. The statement that sets one
-says so in a note. So it does for a property that is no table option, such as `team`.
+says so in a note. So it does for an option that has no effect in this table, because it lacks what the option needs
+("No effect without …" above), and for a property that is no table option, such as `team`.
 
 | what they are for | options |
 |---|---|
@@ -125,6 +126,9 @@ def _sentences(option: TableOption[Any]) -> Iterator[str]:
         yield f"One of {', '.join(_code(value) for value in option.choices)}."
     if option.ignored:
         yield f"If it were ignored, {_escape(option.ignored)}."
+    if option.needs is not None:
+        quoted = option.needs.otherwise.replace("'", "`")
+        yield f"No effect {_escape(quoted)}."
     if option.ours and option.supported:
         yield "Of this engine only."
     if option.immutable:

@@ -226,7 +226,7 @@ class TableStore(StoreSession):
             from tablestore_engine.sql.write_statements.execute_check_constraint import check_declared
 
             check_declared(checks, [(n, kind) for n, kind, _ in typed], self.spark)
-        say_notes(all_options)
+        say_notes(all_options, schema)
         database, _, table = name.rpartition(".")
         return self._of_session(self.catalog.create_table(database or self.database, table, schema, if_not_exists))
 

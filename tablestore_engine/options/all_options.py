@@ -161,11 +161,12 @@ def _ratio(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def notes_of(options: Mapping[str, str]) -> tuple[str, ...]:
-    """A sentence for the options that have no effect here, and one for the properties that are no options."""
+def notes_of(options: Mapping[str, str], schema: Any) -> tuple[str, ...]:
+    """Sentences for options that a table of that schema sets and that have no effect: here at all, because the table
+    lacks what they need, or because they are no options."""
     kept = [key for key in options if _has_no_effect(key)]
     unknown = [key for key in options if find_option(key) is None]
-    return tuple(_sentences(kept, unknown))
+    return (*_sentences_on_needs(options, schema), *_sentences(kept, unknown))
 
 
 def _has_no_effect(key: str) -> bool:
@@ -176,6 +177,18 @@ def _has_no_effect(key: str) -> bool:
         and not option.supported
         and option.effect is Effect.NONE
     )
+
+
+def _sentences_on_needs(options: Mapping[str, str], schema: Any) -> Iterator[str]:
+    unmet: dict[str, list[str]] = {}
+    for key, text in options.items():
+        option = find_option(key)
+        if option is None or option.needs is None or option.needs.met(schema):
+            continue
+        if option.parse(str(text), key) != option.default:
+            unmet.setdefault(option.needs.otherwise, []).append(key)
+    for otherwise, keys in unmet.items():
+        yield f"{_named('Option', keys)} {'has' if len(keys) == 1 else 'have'} no effect {otherwise}."
 
 
 def _sentences(kept: Collection[str], unknown: Collection[str]) -> Iterator[str]:
@@ -190,6 +203,10 @@ def _sentences(kept: Collection[str], unknown: Collection[str]) -> Iterator[str]
 
 
 def _listed(noun: str, keys: Collection[str]) -> str:
+    return f"{_named(noun, keys)} {'is' if len(keys) == 1 else 'are'}"
+
+
+def _named(noun: str, keys: Collection[str]) -> str:
     names = ", ".join(f"'{one}'" for one in keys)
     plural = {"Option": "Options", "Property": "Properties"}[noun]
-    return f"{noun} {names} is" if len(keys) == 1 else f"{plural} {names} are"
+    return f"{noun if len(keys) == 1 else plural} {names}"

@@ -4,7 +4,8 @@ Vocabulary: a *key* is the option's name in a table's schema; *fallback keys* ar
 has ``*`` in its key and covers many keys; the pattern ``fields.*.x`` gives columns a value each.
 An option is *supported* when this engine acts on it. *Accepted* names the values that it acts on when these are not
 all. *Effect* says what would be wrong if a value that it does not act on were ignored: nothing, writes, or all answers;
-*ignored* describes that for the user, as the reason why the value is refused.
+*ignored* describes that for the user, as the reason why the value is refused. *Needs* says what a table must have so
+that the option means anything in it.
 
 A declaration is an attribute of a class: ``bucket = Option("bucket", INT, -1, "…")``. Read on an instance of the class,
 the attribute is the value, of the option's type; read on the class, it is the declaration.
@@ -41,6 +42,15 @@ class Derived(Generic[T_co]):
 
 
 @dataclass(frozen=True)
+class Need:
+    """A condition on tables that an option has. ``met`` answers for a table's schema; ``otherwise`` ends the
+    sentence that begins with "no effect", for a table in which it is not met."""
+
+    otherwise: str
+    met: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
 class TableOption(Generic[T]):
     """A declaration. ``default`` is parsed already (bytes, milliseconds, a tuple of columns, …); None is no value."""
 
@@ -58,6 +68,7 @@ class TableOption(Generic[T]):
     effect: Effect = Effect.NONE
     ours: bool = False
     ignored: str = ""
+    needs: Need | None = None
 
     @property
     def is_pattern(self) -> bool:

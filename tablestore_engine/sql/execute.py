@@ -13,6 +13,7 @@ from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
+from tablestore_engine.spark.errors.failed_statements import failing
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
@@ -79,7 +80,6 @@ from tablestore_engine.sql.write_statements.execute_insert import execute_insert
 from tablestore_engine.sql.write_statements.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.write_statements.statement_context import (
     RowContext,
-    naming,
     was_sent_before,
     with_dynamic_options,
     with_session_identity,
@@ -121,10 +121,11 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
         statement.table, context
     ):
         return StatementResult("ALREADY APPLIED", 0)
-    run = _RUNNERS[type(statement)]
-    if not isinstance(statement, (RowStatement, CreateTableAs)):
+    run, words = _RUNNERS[type(statement)], _OPENINGS.get(type(statement))
+    if words is None:
         return run(statement, context)
-    with naming(lambda: ".".join(context.identifier(statement.table))):
+    named: Any = statement
+    with failing(words, lambda: ".".join(context.identifier(named.table))):
         return run(statement, context)
 
 
@@ -344,4 +345,19 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     Delete: execute_delete,
     Update: execute_update,
     Merge: execute_merge,
+}
+_OPENINGS: dict[type[Statement], str] = {
+    InsertInto: "INSERT INTO",
+    InsertOverwrite: "INSERT OVERWRITE",
+    Update: "UPDATE",
+    Delete: "DELETE FROM",
+    Merge: "MERGE INTO",
+    CreateTableAs: "CREATE TABLE",
+    Truncate: "TRUNCATE TABLE",
+    DropPartitions: "ALTER TABLE",
+    AddCheck: "ALTER TABLE",
+    AddPrimaryKey: "ALTER TABLE",
+    ClusterTable: "ALTER TABLE",
+    Compact: "COMPACT TABLE",
+    AnalyzeTable: "ANALYZE TABLE",
 }

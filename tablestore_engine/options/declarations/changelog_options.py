@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tablestore_engine.options.declarations.needs import CHANGELOG, CHANGELOG_OR_LOG, COMPARED_CHANGELOG, KEY, LOOKUP
 from tablestore_engine.options.option import Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, MEMORY, TEXT
 
@@ -26,6 +27,7 @@ class ChangelogOptions:
         True,
         "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone.",
         ours=True,
+        needs=CHANGELOG_OR_LOG,
     )
     force_lookup = Option(
         "force-lookup",
@@ -33,6 +35,7 @@ class ChangelogOptions:
         False,
         "A record above level 0 holds what all older ones of its key hold, as with `changelog-producer` = lookup; "
         "compactions here are full ones then, unless the newest record of a key is its row.",
+        needs=KEY,
     )
     row_deduplicate = Option(
         "changelog-producer.row-deduplicate",
@@ -40,12 +43,14 @@ class ChangelogOptions:
         True,
         "The producers lookup and full-compaction leave out rows that were written again as they were; Paimon's "
         "default is false.",
+        needs=COMPARED_CHANGELOG,
     )
     row_deduplicate_ignore_fields = Option(
         "changelog-producer.row-deduplicate-ignore-fields",
         COLUMNS,
         (),
         "Columns in which such a row may differ: a change of them alone is not recorded.",
+        needs=COMPARED_CHANGELOG,
     )
     lookup_cache_max_memory_size = Option(
         "lookup.cache-max-memory-size",
@@ -53,6 +58,7 @@ class ChangelogOptions:
         256 << 20,
         "Memory of a process in which the producer lookup holds data files that many keys are looked up in, of all "
         "tables together; 0 holds none.",
+        needs=LOOKUP,
     )
     changelog_num_retained_min = Option(
         "changelog.num-retained.min",
@@ -61,6 +67,7 @@ class ChangelogOptions:
         "Number of commits whose changelog is always kept; when not set, as many as snapshots. A changelog that is "
         "kept longer than its snapshot lives on in the folder changelog/.",
         minimum=1,
+        needs=CHANGELOG,
     )
     changelog_num_retained_max = Option(
         "changelog.num-retained.max",
@@ -68,15 +75,21 @@ class ChangelogOptions:
         None,
         "Largest number of commits whose changelog is kept; when not set, as of snapshots.",
         minimum=1,
+        needs=CHANGELOG,
     )
     changelog_time_retained_millis = Option(
         "changelog.time-retained",
         DURATION,
         None,
         "Age until which the changelog of a commit is kept; when not set, as of snapshots.",
+        needs=CHANGELOG,
     )
     changelog_file_prefix = Option(
-        "changelog-file.prefix", FILE_NAME, "changelog-", "First part of the names of changelog files."
+        "changelog-file.prefix",
+        FILE_NAME,
+        "changelog-",
+        "First part of the names of changelog files.",
+        needs=CHANGELOG,
     )
     consumer_id = Option(
         "consumer-id",

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from tablestore_engine.options.declarations.needs import (
+    AUTOMATIC_TAGS,
+    PARTITIONS,
+    TAGS_BY_CLOCK,
+    TAGS_BY_WATERMARK,
+    TAGS_OF_BATCHES,
+    TAGS_OF_PERIODS,
+)
 from tablestore_engine.options.option import Option
 from tablestore_engine.options.option_type import BOOLEAN, DURATION, ENUM, INT, TEXT
 
@@ -62,6 +70,7 @@ class CommitOptions:
         True,
         "INSERT OVERWRITE without a full PARTITION clause replaces only the partitions that it writes. A table that "
         "does not set it follows the session's `spark.sql.sources.partitionOverwriteMode`, if that is set.",
+        needs=PARTITIONS,
     )
 
     # -- snapshots and tags
@@ -130,6 +139,7 @@ class CommitOptions:
         "daily",
         "Period of automatic tags.",
         choices=tuple(PERIODS),
+        needs=TAGS_OF_PERIODS,
     )
     tag_creation_period_duration_millis = Option(
         "tag.creation-period-duration",
@@ -137,6 +147,7 @@ class CommitOptions:
         None,
         "Period of automatic tags of any other length.",
         minimum=60 * _SECOND,
+        needs=TAGS_OF_PERIODS,
     )
     tag_creation_delay_millis = Option(
         "tag.creation-delay",
@@ -144,6 +155,7 @@ class CommitOptions:
         0,
         "Time that a commit must be later than the end of a period, so that the tag has the rows that come late. The "
         "first tag of a table does not wait.",
+        needs=TAGS_OF_PERIODS,
     )
     tag_period_formatter = Option(
         "tag.period-formatter",
@@ -152,6 +164,7 @@ class CommitOptions:
         "How the names of automatic tags are written. One of digits only is read like the id of a snapshot: "
         "VERSION AS OF 20240131.",
         choices=("with_dashes", "without_dashes", "without_dashes_and_spaces"),
+        needs=TAGS_OF_PERIODS,
     )
     tag_num_retained_max = Option(
         "tag.num-retained-max",
@@ -159,18 +172,21 @@ class CommitOptions:
         None,
         "Largest number of automatic tags; the oldest are removed.",
         minimum=1,
+        needs=AUTOMATIC_TAGS,
     )
     tag_automatic_completion = Option(
         "tag.automatic-completion",
         BOOLEAN,
         False,
         "Also make the tags of periods without a commit, one with each commit.",
+        needs=TAGS_OF_PERIODS,
     )
     tag_batch_customized_name = Option(
         "tag.batch.customized-name",
         TEXT,
         None,
         "Name of the tag that the mode batch makes; when not set, batch-write- and the day.",
+        needs=TAGS_OF_BATCHES,
     )
     tag_create_success_file = Option(
         "tag.create-success-file",
@@ -189,12 +205,14 @@ class CommitOptions:
         TEXT,
         None,
         "Time zone of automatic tags by process time, such as Europe/Berlin; when not set, that of the process.",
+        needs=TAGS_BY_CLOCK,
     )
     sink_watermark_time_zone = Option(
         "sink.watermark-time-zone",
         TEXT,
         "UTC",
         "Time zone of automatic tags by watermark.",
+        needs=TAGS_BY_WATERMARK,
     )
     write_merge_schema = Option(
         "write.merge-schema",

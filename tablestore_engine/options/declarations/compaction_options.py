@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tablestore_engine.options.declarations.needs import KEY, MARKED_ROWS, NO_KEY, SCHEDULE
 from tablestore_engine.options.option import Derived, Option
 from tablestore_engine.options.option_type import BOOLEAN, DURATION, FLOAT, INT, MEMORY
 
@@ -33,6 +34,7 @@ class CompactionOptions:
         5,
         "Number of sorted runs in a bucket at which a compaction starts.",
         minimum=1,
+        needs=KEY,
     )
     num_sorted_runs_stop_trigger = Option(
         "num-sorted-run.stop-trigger",
@@ -42,6 +44,7 @@ class CompactionOptions:
         "where compactions are scheduled. When not set, writes do not wait for the compaction of large buckets. Writes "
         "of a `write-only` table compact nothing, so they do not wait either.",
         minimum=1,
+        needs=KEY,
     )
     force_compact = Option(
         "commit.force-compact",
@@ -69,6 +72,7 @@ class CompactionOptions:
         Derived(_num_levels),
         "Number of levels; when not set, the compaction trigger + 1.",
         minimum=2,
+        needs=KEY,
     )
     max_size_amplification_percent = Option(
         "compaction.max-size-amplification-percent",
@@ -83,12 +87,14 @@ class CompactionOptions:
         1,
         "Percentage by which a run may be larger than the runs before it and still be compacted with them.",
         minimum=0,
+        needs=KEY,
     )
     optimization_interval_millis = Option(
         "compaction.optimization-interval",
         DURATION,
         None,
         "Time since the last full compaction after which a write compacts its buckets fully.",
+        needs=KEY,
     )
     total_size_threshold = Option(
         "compaction.total-size-threshold",
@@ -101,6 +107,7 @@ class CompactionOptions:
         MEMORY,
         None,
         "Size of a bucket's files outside its top level beyond which a write compacts the bucket fully.",
+        needs=KEY,
     )
     compaction_min_file_num = Option(
         "compaction.min.file-num",
@@ -109,6 +116,7 @@ class CompactionOptions:
         "Smallest number of small files at which a table without a key is compacted; none of them may be larger than "
         "the others together.",
         minimum=1,
+        needs=NO_KEY,
     )
 
     compaction_delete_ratio_threshold = Option(
@@ -119,6 +127,7 @@ class CompactionOptions:
         "vectors, is compacted.",
         minimum=0,
         maximum=1,
+        needs=MARKED_ROWS,
     )
 
     # -- scheduled compactions
@@ -138,6 +147,7 @@ class CompactionOptions:
         "Number of commits after which a write schedules the next compaction.",
         minimum=1,
         ours=True,
+        needs=SCHEDULE,
     )
     compaction_lease_millis = Option(
         "compaction.lease",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tablestore_engine.options.declarations.needs import BLOCKS, INDEXED_COLUMNS, KEY, ZSTD
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, Option
 from tablestore_engine.options.option_type import (
     BOOLEAN,
@@ -45,6 +46,7 @@ class FileOptions:
         (),
         "Format of data files of single levels of a table with a key, such as '0:avro,5:parquet'; other levels have "
         "`file.format`.",
+        needs=KEY,
     )
     file_compression = Option(
         "file.compression",
@@ -60,6 +62,7 @@ class FileOptions:
         "Level of zstd compression, 1 (fast) to 22 (small). ORC files know two: 1 and 2 are fast, others small.",
         minimum=1,
         maximum=22,
+        needs=ZSTD,
     )
     file_compression_per_level = Option(
         "file.compression.per.level",
@@ -67,6 +70,7 @@ class FileOptions:
         (),
         "Compression of data files of single levels of a table with a key, such as '0:lz4,1:zstd'; other levels have "
         "`file.compression`.",
+        needs=KEY,
     )
     file_block_size = Option(
         "file.block-size",
@@ -75,12 +79,14 @@ class FileOptions:
         "Size in memory at which a row group of a Parquet file, or a stripe of an ORC file, is closed; when not set, "
         "64 mb or 1,000,000 rows.",
         minimum=1,
+        needs=BLOCKS,
     )
     data_file_thin_mode = Option(
         "data-file.thin-mode",
         BOOLEAN,
         False,
         "Leave the copies of the key columns out of the data files of a table with a key.",
+        needs=KEY,
     )
     target_file_size = Option(
         "target-file-size",
@@ -163,6 +169,7 @@ class FileOptions:
         MEMORY,
         500,
         "Indexes of a data file up to this size are kept in the manifest, larger ones in a file.",
+        needs=INDEXED_COLUMNS,
     )
     file_index_read = Option(
         "file-index.read.enabled",

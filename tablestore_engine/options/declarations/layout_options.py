@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tablestore_engine.options.declarations.needs import DYNAMIC_BUCKETS, INDEX_FILES, PARTITIONS
 from tablestore_engine.options.option import Effect, Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, ENUMS, INT, TEXT
 
@@ -80,6 +81,7 @@ class LayoutOptions:
         2_000_000,
         "Number of keys in a dynamic bucket at which new keys go to another bucket.",
         minimum=1,
+        needs=DYNAMIC_BUCKETS,
     )
     dynamic_bucket_initial_buckets = Option(
         "dynamic-bucket.initial-buckets",
@@ -87,6 +89,7 @@ class LayoutOptions:
         1,
         "Number of dynamic buckets that the first write of a partition opens at once.",
         minimum=1,
+        needs=DYNAMIC_BUCKETS,
     )
     dynamic_bucket_max_buckets = Option(
         "dynamic-bucket.max-buckets",
@@ -94,6 +97,7 @@ class LayoutOptions:
         -1,
         "Largest number of dynamic buckets in a partition, however full they are; -1 means no limit.",
         minimum=-1,
+        needs=DYNAMIC_BUCKETS,
     )
     index_file_in_data_file_dir = Option(
         "index-file-in-data-file-dir",
@@ -101,6 +105,7 @@ class LayoutOptions:
         False,
         "Keep the index of dynamic buckets in the directory of the data files.",
         immutable=True,
+        needs=INDEX_FILES,
     )
 
     # -- partitions
@@ -118,6 +123,7 @@ class LayoutOptions:
         "__DEFAULT_PARTITION__",
         "Directory name of a partition value that is null or blank.",
         immutable=True,
+        needs=PARTITIONS,
     )
     partition_legacy_name = Option(
         "partition.legacy-name",
@@ -126,6 +132,7 @@ class LayoutOptions:
         "Write dates in the names of partition directories as day numbers. New tables store 'false' when a partition "
         "column is a date or a time.",
         immutable=True,
+        needs=PARTITIONS,
     )
     partition_expiration_time_millis = Option(
         "partition.expiration-time",
@@ -139,6 +146,7 @@ class LayoutOptions:
         "values-time",
         "Whether the age of a partition counts from the time that its values mean, or from its last change.",
         choices=("values-time", "update-time"),
+        needs=PARTITIONS,
     )
     partition_expiration_check_interval_millis = Option(
         "partition.expiration-check-interval",
@@ -146,6 +154,7 @@ class LayoutOptions:
         _HOUR,
         "Time after which a commit checks again for expired partitions.",
         minimum=0,
+        needs=PARTITIONS,
     )
     partition_expiration_max_num = Option(
         "partition.expiration-max-num",
@@ -153,18 +162,21 @@ class LayoutOptions:
         100,
         "Largest number of partitions that expire at once.",
         minimum=1,
+        needs=PARTITIONS,
     )
     partition_timestamp_pattern = Option(
         "partition.timestamp-pattern",
         TEXT,
         None,
         "How partition columns make up a time, for example '$dt $hr:00:00'; when not set, it is the first column.",
+        needs=PARTITIONS,
     )
     partition_timestamp_formatter = Option(
         "partition.timestamp-formatter",
         TEXT,
         None,
         "Format of that text, for example 'yyyyMMdd'; when not set, it is read as a date, or as a date and a time.",
+        needs=PARTITIONS,
     )
     partition_mark_done_action = Option(
         "partition.mark-done-action",
@@ -176,10 +188,12 @@ class LayoutOptions:
         choices=(*DONE_ACTIONS, "mark-event", "http-report", "custom"),
         accepted=DONE_ACTIONS,
         ignored="the metastore or service that other actions call would not hear of a partition that is done",
+        needs=PARTITIONS,
     )
     partition_end_input_to_done = Option(
         "partition.end-input-to-done",
         BOOLEAN,
         False,
         "Each write marks the partitions that it wrote to as done.",
+        needs=PARTITIONS,
     )

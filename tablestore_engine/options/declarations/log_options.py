@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tablestore_engine.options.declarations.needs import LOG
 from tablestore_engine.options.option import ColumnOption, Option
 from tablestore_engine.options.option_type import DURATION, ENUM, INT, TEXT
 
@@ -22,7 +23,12 @@ class LogOptions:
         ours=True,
     )
     log_kafka_bootstrap_servers = Option(
-        "log.kafka.bootstrap.servers", TEXT, None, "Kafka brokers, such as `localhost:9092`.", ours=True
+        "log.kafka.bootstrap.servers",
+        TEXT,
+        None,
+        "Kafka brokers, such as `localhost:9092`.",
+        ours=True,
+        needs=LOG,
     )
     log_kafka_topic = Option(
         "log.kafka.topic",
@@ -32,6 +38,7 @@ class LogOptions:
         immutable=True,
         fallback_keys=("log.topic",),
         ours=True,
+        needs=LOG,
     )
     log_kafka = ColumnOption(
         "log.kafka.*",
@@ -39,6 +46,7 @@ class LogOptions:
         None,
         "Settings of the Kafka client (librdkafka), such as `log.kafka.security.protocol`.",
         ours=True,
+        needs=LOG,
     )
     log_format = Option(
         "log.format",
@@ -48,6 +56,7 @@ class LogOptions:
         choices=("debezium-json",),
         immutable=True,
         ours=True,
+        needs=LOG,
     )
     log_key_format = Option(
         "log.key.format",
@@ -57,6 +66,7 @@ class LogOptions:
         choices=("json",),
         immutable=True,
         ours=True,
+        needs=LOG,
     )
     log_consistency = Option(
         "log.consistency",
@@ -67,6 +77,7 @@ class LogOptions:
         choices=("transactional", "eventual"),
         immutable=True,
         ours=True,
+        needs=LOG,
     )
     log_changelog_mode = Option(
         "log.changelog-mode",
@@ -77,6 +88,7 @@ class LogOptions:
         choices=("auto", "upsert", "all"),
         immutable=True,
         ours=True,
+        needs=LOG,
     )
     log_retention = Option(
         "log.retention",
@@ -85,6 +97,7 @@ class LogOptions:
         "How long the log keeps changes; when not set, as the brokers say. The table keeps all rows.",
         immutable=True,
         ours=True,
+        needs=LOG,
     )
     log_on_failure = Option(
         "log.on-failure",
@@ -94,6 +107,7 @@ class LogOptions:
         "`CALL sys.publish_log`, publishes them. fail: the statement fails; its commit stays.",
         choices=("catch-up", "fail"),
         ours=True,
+        needs=LOG,
     )
     log_scan = Option(
         "log.scan",
@@ -103,6 +117,7 @@ class LogOptions:
         "changes. from-timestamp: with the changes since `log.scan.timestamp-millis`.",
         choices=("full", "latest", "from-timestamp"),
         ours=True,
+        needs=LOG,
     )
     log_scan_timestamp_millis = Option(
         "log.scan.timestamp-millis",
@@ -112,4 +127,5 @@ class LogOptions:
         minimum=0,
         fallback_keys=("log.scan.timestamp-mills",),
         ours=True,
+        needs=LOG,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tablestore_engine.options.option import ColumnOption, Effect, Option
+from tablestore_engine.options.declarations.needs import NO_KEY, SEQUENCE
+from tablestore_engine.options.option import ColumnOption, Effect, Need, Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, TEXT
 
 AGGREGATE_FUNCTIONS = (
@@ -14,6 +15,11 @@ AGGREGATE_FUNCTIONS = (
 COUNT_ENGINE = "tablestore-count"
 """The merge engine of tables without a key that take retractions. No other reader knows it, so all refuse them."""
 MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row", COUNT_ENGINE)
+
+_AGGREGATES = Need(
+    "without 'merge-engine' = 'aggregation' or 'partial-update'",
+    lambda table: table.core_options.merge_engine in ("aggregation", "partial-update"),
+)
 
 
 class MergeOptions:
@@ -45,6 +51,7 @@ class MergeOptions:
         "Whether the greatest or the smallest sequence wins.",
         choices=("ascending", "descending"),
         immutable=True,
+        needs=SEQUENCE,
     )
 
     # -- the merge engine aggregation
@@ -69,6 +76,7 @@ class MergeOptions:
         accepted=AGGREGATE_FUNCTIONS,
         immutable=True,
         effect=Effect.READ,
+        needs=_AGGREGATES,
     )
     column_list_agg_delimiters = ColumnOption(
         "fields.*.list-agg-delimiter",
@@ -208,4 +216,5 @@ class MergeOptions:
         "from then on (merge engine tablestore-count, which other readers refuse); with refuse, it is an error. An "
         "option of this engine.",
         choices=("auto", "refuse"),
+        needs=NO_KEY,
     )

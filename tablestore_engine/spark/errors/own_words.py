@@ -35,6 +35,8 @@ _CUT_NAME = re.compile(
     r"\b_\w*\.\.\.|, \d (?:A|AS|AS )?\.\.\.|\.\.\.\w*#\d+|\.\.\.\w* WHEN \d+ THEN CAST\("
     r"|\btry_cast\(\(|\bgiven_value\b|\bCAST\(\([^\n]*\) AS [^\n]*\) AS `"
 )
+_OWN_COLUMN_NAME = re.compile(r"\b__tablestore_\w+(?![\w#])")
+_ASSIGNED = re.compile(r"CAST\(\((.*)\) AS [\w(), <>:]+\)")
 _MARK = re.compile(r"\s*\^+\s*")
 
 
@@ -63,8 +65,28 @@ def own_words(text: str) -> str:
     if excerpt is None:
         return _named(text)
     reason, shown = _named(text[: excerpt.start()]), _marked(excerpt[1].rstrip())
-    # An excerpt that cuts a name of the engine is of a query of the engine.
-    return reason.rstrip() if _CUT_NAME.search(shown) else f"{reason}== SQL ==\n{shown}"
+    if _is_own(excerpt[1]) or _is_own(shown):
+        shown = _expression(excerpt[1].rstrip())
+    return f"{reason.rstrip()}\n== SQL ==\n{shown}" if shown else reason.rstrip()
+
+
+def _is_own(shown: str) -> bool:
+    """Whether an excerpt is of a query of the engine: it has a name of the engine's, or cuts one."""
+    return _OWN_COLUMN_NAME.search(shown) is not None or _CUT_NAME.search(shown) is not None
+
+
+def _expression(shown: str) -> str:
+    """The marked part of an excerpt of a query of the engine, with its mark; "" where the user did not write it."""
+    line, _, mark = shown.partition("\n")
+    if not _MARK.fullmatch(mark):
+        return ""
+    marked = line[mark.index("^") : len(mark.rstrip())]
+    cast = _ASSIGNED.fullmatch(marked)
+    marked = cast[1] if cast else marked
+    if _is_own(marked):
+        return ""
+    marked = _named(marked)
+    return f"{marked}\n{'^' * len(marked)}"
 
 
 def excerpt(text: str, offset: int) -> str:

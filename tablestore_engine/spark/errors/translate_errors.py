@@ -45,6 +45,11 @@ _NO_STACK_LEFT = "java.lang.StackOverflowError"
 _TOO_DEEP = "Spark has no stack left for the statement, which nests or joins too many parts."
 _SIGNAL_HANDLER = "signal_handler"  # PySpark's own, which cancels jobs before it raises KeyboardInterrupt
 _OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTILINE)
+_VALUE_FAILED = "INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION"  # which leaves out why
+_VALUE_FAILED_HINT = (
+    "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
+    "try_divide, try_add or try_cast."
+)
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
@@ -86,6 +91,8 @@ def translate(error: PySparkException, text: str = "", locate: Callable[[int], s
     message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
     hint = error_hint(problem.reason, text)
     condition = error.getCondition() if hasattr(error, "getCondition") else None
+    if hint is None and condition == _VALUE_FAILED:
+        hint = _VALUE_FAILED_HINT
     if isinstance(error, ParseException):
         return ParseError(message, hint=hint)
     missing = condition is not None and condition.startswith(_NOT_FOUND)

@@ -52,10 +52,12 @@ def set_properties(statement: SetTableProperties, context: CatalogContext) -> St
         view = context.view(statement.table, "ALTER VIEW")
         comment = properties.pop("comment", view.comment)
         return _store(statement.table, replace(view, comment=comment, options={**view.options, **properties}), context)
-    context.table(statement.table, "ALTER TABLE")
-    altered = _alter(statement.table, list(changes_of_set(statement.properties)), context)
-    say_notes(statement.properties)
-    return altered
+    altered = context.table(statement.table, "ALTER TABLE")
+    changes = list(changes_of_set(statement.properties))
+    if changes:
+        altered = context.catalog.alter_table(*context.identifier(statement.table), changes)
+    say_notes(statement.properties, altered.schema)
+    return done("ALTER TABLE")
 
 
 def changes_of_set(properties: Mapping[str, str]) -> Iterator[SchemaChange]:

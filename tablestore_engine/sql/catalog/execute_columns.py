@@ -41,16 +41,17 @@ from tablestore_engine.sql.types.types import parse_sql_type
 
 def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:
     """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
-    schema = context.table(statement.table, "ALTER TABLE").schema
+    table = context.table(statement.table, "ALTER TABLE")
+    schema = table.schema
     changes = [change for action in statement.actions for change in _changes(action, statement.table, schema, context)]
     for change in changes:
         if isinstance(change, AddColumn | RetypeColumn):
             check_alike_fields([(shown(change.name), change.type)], context.resolver)
     if changes:
-        context.catalog.alter_table(*context.identifier(statement.table), changes)
+        table = context.catalog.alter_table(*context.identifier(statement.table), changes)
     for action in statement.actions:
         if isinstance(action, columns.SetProperties):
-            say_notes(action.properties)
+            say_notes(action.properties, table.schema)
     return done("ALTER TABLE")
 
 

@@ -18,6 +18,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.options import notes_of
 from tablestore_engine.schema.table.check_constraints import refuse_unchecked, without_checks
 from tablestore_engine.schema.table.computed_columns import other_options
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
@@ -102,12 +103,12 @@ def is_bucketed(primary_key: Sequence[str], options: Mapping[str, str]) -> bool:
     return bool(primary_key or options.get("primary-key") or options.get("bucket-key"))
 
 
-def say_notes(options: Mapping[str, str]) -> None:
-    """Log which of the options that a statement sets have no effect here; a process says the same once.
+def say_notes(options: Mapping[str, str], schema: TableSchema) -> None:
+    """Log which of the options that a statement gives a table have no effect; a process says the same once.
 
     Those that keep computed columns, watermarks and CHECK constraints are no options that anybody set.
     """
-    for note in notes_of(other_options(without_checks(options))):
+    for note in notes_of(other_options(without_checks(options)), schema):
         _say_once(note)
 
 

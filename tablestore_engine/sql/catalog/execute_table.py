@@ -141,7 +141,7 @@ def new_schema(
         said if comment is None else comment,
         context.now_millis(),
     )
-    say_notes(given)
+    say_notes(given, schema)
     return schema
 
 

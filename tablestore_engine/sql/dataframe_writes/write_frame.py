@@ -18,6 +18,7 @@ from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.dml.insert_overwrite import insert
 from tablestore_engine.spark.dml.insert_overwrite import overwrite as replace_rows
+from tablestore_engine.spark.errors.failed_statements import failing
 from tablestore_engine.spark.write.align_columns import align_by_name
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.pinned_queries.session_options import (
@@ -27,7 +28,6 @@ from tablestore_engine.sql.pinned_queries.session_options import (
     session_options,
 )
 from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
-from tablestore_engine.sql.write_statements.statement_context import naming
 from tablestore_engine.table import Table
 
 
@@ -51,7 +51,7 @@ def write_frame(
             table = merged(table, incoming_columns(frame, table.schema), spark)
         else:
             check_complete(frame, table)
-        with naming(lambda: table.name):
+        with failing("Writing to table", lambda: table.name):
             rows = Rows(align_by_name(frame, table.schema))
             if overwrite:
                 return replace_rows(spark, table, rows, everything, intent).rows

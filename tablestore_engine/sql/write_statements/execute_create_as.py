@@ -119,7 +119,7 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
         context.now_millis(),
         default_buckets=buckets,
     )
-    say_notes(options)
+    say_notes(options, schema)
     return _described(_with_defaults(schema, statement.columns, context), context.intent)
 
 

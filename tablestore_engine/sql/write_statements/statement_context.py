@@ -7,14 +7,13 @@ changes, for as long as it runs. The hint wins over the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import PrimaryKeyError, ReadOnlyError, SchemaError
+from tablestore_engine.errors import ReadOnlyError
 from tablestore_engine.operation.table_commands.after_commit import sent_before
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.types.names import Resolver
@@ -35,8 +34,6 @@ from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_OF_COLUMN = ("Column '", "Primary key column '", "The query returns ")
 
 
 @dataclass(frozen=True)
@@ -92,18 +89,6 @@ class RowContext:
         if found.schema.alike_names:
             check_distinct(self.spark(), found.schema.alike_names, found.name)
         return found if self.shown_names is None else found.with_names(self.shown_names)
-
-
-@contextmanager
-def naming(table: Callable[[], str]) -> Iterator[None]:
-    """Say the table, too, in errors that only say which column of it does not take a value."""
-    try:
-        yield
-    except (SchemaError, PrimaryKeyError) as error:
-        if error.message.startswith(_OF_COLUMN):
-            error.message = f"Table {table()}: {error.message}"
-            error.args = (error.message,)
-        raise
 
 
 def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:

@@ -19,7 +19,6 @@ from tablestore_engine.options import (
     LayoutOptions,
     MergeOptions,
     find_option,
-    notes_of,
     parse_duration,
     parse_memory,
     spellings,
@@ -219,24 +218,6 @@ def test_a_property_that_is_no_misspelt_option_is_kept(key):
 
 def test_unknown_options_of_a_column_are_refused():
     assert "Options of a column, fields.<column>.…: aggregate-function, " in refused({"fields.v.frob": "1"})
-
-
-def test_notes_say_what_has_no_effect():
-    assert notes_of({"bucket": "4", "comment": "x", "write-only": "true"}) == ()
-    assert notes_of({"lookup.async": "true"}) == (
-        "Option 'lookup.async' is kept for other engines, without effect here.",
-    )
-    assert notes_of({"lookup.async": "true", "sink.parallelism": "2", "team": "a", "delta.x": "b"}) == (
-        "Options 'lookup.async', 'sink.parallelism' are kept for other engines, without effect here.",
-        "Properties 'team', 'delta.x' are no table options; kept without effect.",
-    )
-
-
-def test_a_note_names_what_a_short_word_may_mean():
-    """Such a word may be the user's own, so that it is no error."""
-    (note,) = notes_of({"csvo.v": "1", "onwer": "me", "org.team": "x"})
-    assert note.startswith("Properties 'csvo.v', 'onwer', 'org.team' are no table options; kept without effect. ")
-    assert note.endswith("Did you mean 'csv.v' instead of 'csvo.v', 'owner' instead of 'onwer'?")
 
 
 def test_no_option_of_paimon_is_missing():

@@ -70,7 +70,7 @@ def test_an_excerpt_that_cuts_a_name_of_the_engine_is_not_shown():
         "SELECT `t`.`id`, CAST(CAST('x' AS int) AS int) AS `v`, 0 AS ...",
         "SELECT `t`.`id`, CAST('x' || id AS int) AS `v`, `t`.`s`, 0 AS...",
     ):
-        assert own_words(f"[CAST_INVALID_INPUT] No number.\n== SQL (line 1, position 15) ==\n{cut}\n     ^^^") == (
+        assert own_words(f"[CAST_INVALID_INPUT] No number.\n== SQL (line 1, position 15) ==\n{cut}") == (
             "[CAST_INVALID_INPUT] No number."
         )
 
@@ -82,11 +82,29 @@ def test_an_excerpt_of_a_value_that_is_assigned_is_not_shown():
         "SELECT `t`.`id`, CAST((cast('x' as int)) AS int) AS `v`, `t`.`s`, `t...",
         "SELECT transform(array(1/v), given_value -> coalesce(try_...",
     ):
-        assert own_words(f"[DIVIDE_BY_ZERO] Division by zero.\n== SQL ==\n{cut}\n     ^^^") == (
+        assert own_words(f"[DIVIDE_BY_ZERO] Division by zero.\n== SQL ==\n{cut}") == (
             "[DIVIDE_BY_ZERO] Division by zero."
         )
     for own in ("select cast((1 / v) as int) as x from t", "select CAST((1 / v) AS int) FROM t"):
         assert own_words(f"[DIVIDE_BY_ZERO] No.\n== SQL ==\n{own}\n").endswith(own)
+
+
+@pytest.mark.parametrize(
+    ("before", "marked", "behind", "shown"),
+    [
+        ("...`.`id`, CAST(coalesce(try_cast((", "1/q", ") AS int), CASE WHEN (1/q) IS NO...", "1/q"),
+        ("SELECT `k`.`id`, ", "CAST((cast(s as int)) AS int)", " AS `q`, `k`.__tablesto...", "cast(s as int)"),
+        ("...AND __tablestore_in_source AND (", "1/w.z = 1", ") THEN 0 ELSE CAST(NULL AS I...", "1/w.z = 1"),
+        ("...blestore_target#3` AS `k` WHERE ", "1/q=1", "", "1/q=1"),
+        ("SELECT ", "1/`__tablestore_value_1`", " AS ...", None),
+        ("SELECT ", "CAST(coalesce(try_cast((1/q) AS int), 0)", " AS `q`", None),
+    ],
+)
+def test_of_a_query_of_the_engine_the_user_s_expression_is_shown(before, marked, behind, shown):
+    excerpt = f"{before}{marked}{behind}\n{' ' * len(before)}{'^' * len(marked)}"
+    words = own_words(f"[DIVIDE_BY_ZERO] Division by zero.\n== SQL (line 1, position 42) ==\n{excerpt}")
+    expected = "" if shown is None else f"\n== SQL ==\n{shown}\n{'^' * len(shown)}"
+    assert words == "[DIVIDE_BY_ZERO] Division by zero." + expected
 
 
 def test_a_position_is_shown_with_its_line():
