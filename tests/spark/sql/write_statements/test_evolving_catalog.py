@@ -35,7 +35,7 @@ CHANGES = (
     RemoveOption("constraint.check.positive"),
     RenameColumn("old", "new"),
     RetypeColumn("v", AtomicType("BIGINT")),
-    DropColumn("gone"),
+    DropColumn("lost"),
     AddColumn("added", AtomicType("DATE")),
     SetOption("snapshot.num-retained.max", "50"),
     SetComment("all of it"),
@@ -56,7 +56,7 @@ WRITES = {
 
 
 def made(store, name, tail):
-    store.execute(f"CREATE TABLE {name} (id INT NOT NULL, v INT, gone INT, old STRING, p STRING{tail}")
+    store.execute(f"CREATE TABLE {name} (id INT NOT NULL, v INT, lost INT, old STRING, p STRING{tail}")
     store.execute(f"ALTER TABLE {name} ADD CONSTRAINT positive CHECK (v > 0)")
     store.execute(f"INSERT INTO {name} VALUES (1, 10, 1, 'a', 'x'), (2, 20, 2, 'b', 'x')")
 
@@ -93,8 +93,8 @@ def test_schema_and_rows_are_one_commit(store, kind, write):
     assert sorted(rows(store, "SELECT * FROM a"), key=str) == sorted(rows(store, "SELECT * FROM b"), key=str)
     assert len(rows(store, "SELECT * FROM a")) >= 2
     check_invariants(first)
-    assert rows(store, "SELECT count(gone) FROM a VERSION AS OF 1") == rows(
-        store, "SELECT count(gone) FROM b VERSION AS OF 1"
+    assert rows(store, "SELECT count(lost) FROM a VERSION AS OF 1") == rows(
+        store, "SELECT count(lost) FROM b VERSION AS OF 1"
     )
 
 
