@@ -220,4 +220,10 @@ def _certain(text: str, field: DataField) -> Any:
     constant = constant_at(tokens, 0)
     if constant is None or constant[1] != len(tokens) - 1:
         return None
-    return key_value(constant[0], field.type)
+    value = key_value(constant[0], field.type)
+    # Of a text, blanks at the end may be cut.
+    return (
+        None
+        if isinstance(value, str) and len(value) > (getattr(field.type, "precision", None) or len(value))
+        else value
+    )
