@@ -14,6 +14,8 @@ from tablestore_engine.kafka.settings import LogSettings
 
 SECONDS = 10.0
 """The longest wait for an answer of the brokers."""
+UNREACHABLE = "_TRANSPORT"
+"""The client's name for an error: no broker can be reached."""
 TRANSACTION_MILLIS = 300_000
 _MESSAGE_MILLIS = 60_000
 _log = logging.getLogger(__name__)
@@ -122,9 +124,26 @@ def _log_error(log: LogSettings, what: str, error: BaseException) -> LogError:
     text = cause.str() if hasattr(cause, "str") else str(cause)
     if name in _FENCED:
         return LogFencedError(f"{what}: another writer publishes to topic '{log.topic}' now.")
-    found = LogError(f"{what}: {text} (brokers {log.servers}, {name})." if name else f"{what}: {text}.", hint=_HINT)
+    found = LogError(
+        f"{what}: {text} (brokers {log.servers}, {name})." if name else f"{what}: {text}.", hint=_hint(name)
+    )
     found.code = name
     return found
 
 
 _HINT = "Check that these brokers run and can be reached: 'log.kafka.bootstrap.servers', or --servers, names them."
+_TOO_LARGE = ("MSG_SIZE_TOO_LARGE", "RECORD_LIST_TOO_LARGE")
+
+
+def _hint(name: str) -> str:
+    """Advice on an error of the client with this name."""
+    if name in _TOO_LARGE:
+        return (
+            "Raise 'max.message.bytes' of the topic, and 'message.max.bytes' of the client "
+            "('log.kafka.message.max.bytes'), or make the row smaller."
+        )
+    if name.endswith("_AUTHORIZATION_FAILED"):
+        return (
+            "The user of 'log.kafka.*' needs the rights to describe, read and write topics, and on transactional ids."
+        )
+    return _HINT

@@ -12,7 +12,9 @@ from tablestore_engine.kafka.settings import LogSettings
 
 _ALREADY_EXISTS = "TOPIC_ALREADY_EXISTS"
 _UNKNOWN = ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION")
+_NOT_ALLOWED = "TOPIC_AUTHORIZATION_FAILED"
 _REMOVAL_SECONDS = 10.0
+_PROBE_SECONDS = 2.0
 
 
 def create_topic(log: LogSettings) -> None:
@@ -100,9 +102,20 @@ def partitions_of(log: LogSettings) -> int:
     """How many usable partitions a topic has; 0 when there is no such topic. Raises LogError."""
     with log_errors(log, f"Topic '{log.topic}' was not found"):
         found = admin(log).list_topics(log.topic, timeout=SECONDS).topics.get(log.topic)
+        if found is not None and found.error is not None and found.error.name() == _NOT_ALLOWED:
+            raise kafka().KafkaException(found.error)
     if found is None or found.error is not None:
         return 0
     return sum(one.leader >= 0 for one in found.partitions.values())
+
+
+def brokers_answer(log: LogSettings) -> bool:
+    """Whether the brokers answer at all, whatever they say of the topic."""
+    try:
+        admin(log).list_topics(log.topic, timeout=_PROBE_SECONDS)
+    except kafka().KafkaException:
+        return False
+    return True
 
 
 def cluster_of(log: LogSettings) -> str:
@@ -151,7 +164,7 @@ def _offsets(log: LogSettings, spec: Any, *, committed: bool = False) -> list[in
     levels = api.IsolationLevel
     numbers = range(partitions_of(log))
     if not numbers:
-        raise LogError(f"There is no topic '{log.topic}' on {log.servers}.", hint=_NO_TOPIC)
+        raise no_topic(log)
     wanted = {api.TopicPartition(log.topic, number): spec for number in numbers}
     level = levels.READ_COMMITTED if committed else levels.READ_UNCOMMITTED
     with log_errors(log, f"The offsets of topic '{log.topic}' were not read"):
@@ -160,4 +173,9 @@ def _offsets(log: LogSettings, spec: Any, *, committed: bool = False) -> list[in
     return [by_number[number] for number in numbers]
 
 
-_NO_TOPIC = "CALL sys.publish_log(table => '…', restart => true) makes the log of a table anew."
+def no_topic(log: LogSettings) -> LogError:
+    """The error for a topic that is not there."""
+    return LogError(
+        f"There is no topic '{log.topic}' on {log.servers}.",
+        hint="CALL sys.publish_log(table => '…', restart => true) makes the log of a table anew.",
+    )

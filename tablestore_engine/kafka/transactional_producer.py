@@ -18,10 +18,10 @@ from operator import length_hint
 from typing import Any
 
 from tablestore_engine.errors import LogError
-from tablestore_engine.kafka.client import SECONDS, log_errors, plain_producer, transactional_producer
+from tablestore_engine.kafka.client import SECONDS, UNREACHABLE, log_errors, plain_producer, transactional_producer
 from tablestore_engine.kafka.encode_messages import Messages, texts_as_bytes
 from tablestore_engine.kafka.settings import LogSettings
-from tablestore_engine.kafka.topics import end_offsets, last_stable_offsets
+from tablestore_engine.kafka.topics import brokers_answer, end_offsets, last_stable_offsets, no_topic, partitions_of
 from tablestore_engine.recently_used import RecentlyUsed
 
 HEADER = "tablestore-snapshot"
@@ -56,7 +56,7 @@ class Publisher:
             self._producer.begin_transaction()
             try:
                 sent = send(self._producer, self._log, messages, [(HEADER, str(snapshot).encode())])
-                _flush(self._producer, what)
+                self._flush(what)
                 offsets = tuple(end_offsets(self._log))
                 self._producer.commit_transaction(SECONDS)
             except BaseException:
@@ -66,6 +66,22 @@ class Publisher:
                 raise
             self._await_end(offsets)
             return sent, offsets
+
+    def _flush(self, what: str) -> None:
+        """Wait until the brokers have all messages, as long as they take some."""
+        producer = self._producer
+        left, answered = len(producer), time.monotonic()
+        while left:
+            now = producer.flush(_POLL_SECONDS)
+            if now < left:
+                left, answered = now, time.monotonic()
+            elif time.monotonic() - answered > SECONDS:
+                failed = LogError(f"{what}: the brokers took no message for {SECONDS:.0f} s.")
+                if not brokers_answer(self._log):
+                    failed.code = UNREACHABLE
+                elif not partitions_of(self._log):
+                    raise no_topic(self._log)  # the client waits for topics to come
+                raise failed
 
     def _await_end(self, offsets: tuple[int, ...]) -> None:
         """Brokers mark the end of a transaction some moments after its commit: only then is it read."""
@@ -80,17 +96,6 @@ class Publisher:
         """Drop messages that are not sent."""
         with suppress(Exception):
             self._producer.purge()
-
-
-def _flush(producer: Any, what: str) -> None:
-    """Wait until the brokers have all messages, as long as they take some."""
-    left, answered = len(producer), time.monotonic()
-    while left:
-        now = producer.flush(_POLL_SECONDS)
-        if now < left:
-            left, answered = now, time.monotonic()
-        elif time.monotonic() - answered > SECONDS:
-            raise LogError(f"{what}: the brokers took no message for {SECONDS:.0f} s.")
 
 
 def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: Any, report: Any = None) -> int:

@@ -64,8 +64,17 @@ class TestContracts:
     def test_a_check_holds_before_the_commit(self, project):
         write_file(self.second("-1"), project.project_root, "models", "orders_v2.sql")
         [result] = run_dbt(["run", "-s", "orders.v2"], expect_pass=False)
-        assert 'check constraint "positive"' in result.message
+        assert "orders_v2 failed: A row violates the CHECK constraint positive (total > 0): total = -" in result.message
         assert project.run_sql("select total from {schema}.orders_v2", fetch="one")[0] > 0
+
+    def test_the_message_about_a_null_has_the_row(self, project):
+        query = self.second("1.0::number(1)").replace("select id,", "select cast(null as bigint) as id,")
+        write_file(query, project.project_root, "models", "orders_v2.sql")
+        [result] = run_dbt(["run", "-s", "orders.v2"], expect_pass=False)
+        assert (
+            "orders_v2 failed: A row violates the NOT NULL constraint of column id: id = NULL, label = a, " in result.message
+        )
+        assert "SQLSTATE" not in result.message
 
     def test_another_type_is_named(self, project):
         write_file(FIRST.replace("int8", "text"), project.project_root, "models", "orders_v1.sql")

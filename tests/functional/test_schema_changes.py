@@ -23,6 +23,7 @@ DOCUMENTED = """models:
       - {name: id, description: the id}
       - {name: d, description: a new day}
 """
+LISTS = "select 1 as id, t.a, named_struct('m', t.m, 'n', t.n) as s from (select {}) as t(a, m, n)"
 FIRST = "select 1 as id, 'one' as a, named_struct('x', 1) as s, 5 as n"
 
 
@@ -121,6 +122,17 @@ class TestSchemaChanges:
         message = self.build(project, "ignore", query, ok=False)
         assert "before its rows were written, and stays so: renamed a to label, renamed s.x to y." in message
         assert len(self.rows(project)) == 1
+
+    @pytest.mark.parametrize("mode", ["fail", "append_new_columns", "sync_all_columns"])
+    def test_nulls_and_empty_lists_have_the_types_of_the_table(self, project, mode):
+        """`array()` has elements of type VOID in the query."""
+        self.first(project)
+        write_file(MODEL.format(mode="ignore", query=LISTS.format("array(1), map('k', 1), 1")), project.project_root,
+                   "models", "m.sql")  # fmt: skip
+        run_dbt(["run", "--full-refresh"])
+        for given in ("array(), map('k', 2), 2", "array(3), map(), null", "array(null), map('k', null), null"):
+            assert self.build(project, mode, LISTS.format(given)) == "UPSERT 1 row"
+        assert self.rows(project) == ["""('{"id":1,"a":[null],"s":{"m":{"k":null}}}',)"""]
 
     def test_fail(self, project):
         self.first(project)

@@ -9,11 +9,13 @@ import subprocess
 import sys
 
 import pytest
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 from support.kafka_broker import folded, messages
-from support.tables import keyed_arrow, reload
+from support.tables import arrow_rows, keyed_arrow, reload
 
 from tablestore_engine.errors import LogBehindError, LogError
 from tablestore_engine.kafka.settings import settings_of
+from tablestore_engine.kafka.topics import delete_topic
 from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher
 from tablestore_engine.operation.log_store import unpublished_snapshots
 from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
@@ -95,6 +97,34 @@ def test_the_broker_is_killed_and_restarted(logged, broker, topic, caplog, monke
     check(table, broker, topic)
 
 
+@pytest.mark.parametrize("fault", ["too large for the client", "too large for the topic", "no topic"])
+def test_a_topic_that_fails_pauses_no_other(logged, broker, topic, caplog, monkeypatch, fault):
+    monkeypatch.setattr("tablestore_engine.kafka.transactional_producer.SECONDS", 1.0)
+    columns = {"id": "INT", "s": "STRING"}
+    ill, other = (logged(columns, name=name, **{"log.kafka.topic": f"{topic}-{name}"}) for name in ("ill", "other"))
+
+    def write(table, text="x"):
+        number = table.to_arrow().num_rows
+        reload(table).write(arrow_rows(table.schema, [{"id": number, "s": text}]))
+
+    for table in (ill, other):
+        write(table)
+    log = settings_of(ill.schema)
+    if fault == "no topic":
+        delete_topic(log)
+    if fault == "too large for the topic":
+        small = ConfigEntry("max.message.bytes", "1000", incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ConfigResource.Type.TOPIC, log.topic, incremental_configs=[small])
+        client = AdminClient({"bootstrap.servers": broker.servers})
+        client.incremental_alter_configs([resource])[resource].result(10)
+    with caplog.at_level(logging.WARNING):
+        write(ill, "y" * (2_000_000 if fault == "too large for the client" else 5_000))
+        write(other)
+    assert ("There is no topic" if fault == "no topic" else "Raise 'max.message.bytes' of the topic") in caplog.text
+    assert caplog.text.count("its log lacks the changes") == 1
+    assert len(messages(broker.servers, f"{topic}-other")) == 2
+
+
 def test_a_table_may_want_to_know(logged, broker, topic, monkeypatch):
     table = logged(**{"log.on-failure": "fail"})
 
@@ -111,7 +141,7 @@ def test_a_table_may_want_to_know(logged, broker, topic, monkeypatch):
 
 
 def test_a_topic_that_was_made_anew_is_noticed(logged, broker, topic):
-    from tablestore_engine.kafka.topics import create_topic, delete_topic
+    from tablestore_engine.kafka.topics import create_topic
 
     table = logged()
     table.write(keyed_arrow(1, 1, 2))

@@ -17,8 +17,10 @@ class Topic:
     """What was published: (snapshot, operations by key); `fails` are errors of the next publications.
 
     `messages` are keys and values as they were sent. `before_end` and `after_end` are called by each publication,
-    before and after its transaction ends.
+    before and after its transaction ends. `answers` is whether brokers answer after a failure.
     """
+
+    answers = False
 
     def __init__(self):
         self.transactions, self.sent_for, self.fails = [], [], []
@@ -76,6 +78,7 @@ class Topic:
         monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", self.newest)
         monkeypatch.setattr(unpublished_snapshots, "last_stable_offsets", self.last_stable_offsets)
         monkeypatch.setattr(unpublished_snapshots, "grow_topic", lambda log: False)
+        monkeypatch.setattr(unpublished_snapshots, "brokers_answer", lambda log: self.answers)
         monkeypatch.setattr(unpublished_snapshots, "_topics", {})
 
 

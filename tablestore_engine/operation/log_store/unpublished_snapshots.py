@@ -19,10 +19,17 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, SnapshotNotFound, TableStoreError
+from tablestore_engine.kafka.client import UNREACHABLE
 from tablestore_engine.kafka.encode_messages import Messages, messages_of
 from tablestore_engine.kafka.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.kafka.topic_reader import newest_snapshot
-from tablestore_engine.kafka.topics import create_topic, delete_topic, grow_topic, last_stable_offsets
+from tablestore_engine.kafka.topics import (
+    brokers_answer,
+    create_topic,
+    delete_topic,
+    grow_topic,
+    last_stable_offsets,
+)
 from tablestore_engine.kafka.transactional_producer import Publisher, forget_publisher, publisher_of
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
@@ -44,7 +51,8 @@ CONSUMER = "tablestore-log"
 _INSERT, _DELETE = 0, 3
 _ATTEMPTS = 5
 _PAUSE_SECONDS = 30.0
-_down_until: dict[str, float] = {}
+_down_until: dict[tuple[str, str], float] = {}
+"""Until when brokers are not asked (with the topic ""), or one topic of theirs."""
 
 
 class _Ours:
@@ -69,7 +77,7 @@ class Published:
 
 def publish_after_commit(state: TableState) -> None:
     """Publish what the log lacks. After a failure the snapshots it needs do not expire, and for half a minute the
-    brokers are not asked again.
+    topic is not written to; where the brokers do not answer, no topic of theirs.
 
     Raises:
         LogBehindError: `log.on-failure` = fail, and the changes were not published.
@@ -79,21 +87,35 @@ def publish_after_commit(state: TableState) -> None:
     if not has_log(options) or options.log_kafka_topic is None:
         return
     may_wait = options.log_on_failure == "fail"
-    servers = options.log_kafka_bootstrap_servers or ""
-    if not may_wait and time.monotonic() < _down_until.get(servers, 0.0):
-        _keep_snapshots(state)
-        raise LogError(f"The brokers {servers} did not answer a short while ago.", hint=_LATER)
+    log = required_settings(state.schema, state.name)
+    if not may_wait:
+        _refuse_paused(state, log)
     try:
         publish_log(state)
-        _down_until.pop(servers, None)
+        for key in _paused_by(log):
+            _down_until.pop(key, None)
     except LogError as error:
-        _down_until[servers] = time.monotonic() + _PAUSE_SECONDS
+        answer = error.code != UNREACHABLE and brokers_answer(log)
+        _down_until[log.servers, log.topic if answer else ""] = time.monotonic() + _PAUSE_SECONDS
         _keep_snapshots(state)
         if may_wait:
             raise LogBehindError(
                 f"The rows were committed to table {state.name}, but not published: {error.message}", hint=_LATER
             ) from error
         raise
+
+
+def _paused_by(log: LogSettings) -> tuple[tuple[str, str], ...]:
+    return (log.servers, ""), (log.servers, log.topic)
+
+
+def _refuse_paused(state: TableState, log: LogSettings) -> None:
+    """Raise a LogError if the brokers, or the topic of the log, failed a short while ago."""
+    for servers, topic in _paused_by(log):
+        if time.monotonic() < _down_until.get((servers, topic), 0.0):
+            _keep_snapshots(state)
+            failed = f"Topic '{topic}' was not written to" if topic else f"The brokers {servers} did not answer"
+            raise LogError(f"{failed} a short while ago.", hint=_LATER)
 
 
 _LATER = "A later write publishes what is missing, or CALL sys.publish_log."

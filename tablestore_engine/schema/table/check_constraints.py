@@ -14,12 +14,18 @@ from typing import Final
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.schema.types.named_columns import named_columns
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 
 PREFIX: Final = "constraint.check."
 VIOLATED: Final = "A row violates the CHECK constraint "
+NULL_VIOLATED: Final = "A row violates the NOT NULL constraint of column "
 VIOLATED_HINT: Final = (
     "Nothing was written. Change such rows or leave them out, or ALTER TABLE … DROP CONSTRAINT its name."
 )
+
+NULL_VIOLATED_HINT: Final = "Nothing was written. Give such rows a value, or leave them out."
+_SHOWN = 100  # characters of a value in a message
+_SHOWN_COLUMNS = 5  # besides the one that is null
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,25 @@ class CheckConstraint:
     def columns(self, names: Iterable[str]) -> list[str]:
         """Those of the table's columns that the condition names."""
         return named_columns(self.sql, names)
+
+
+def violation_sql(check: CheckConstraint, columns: Iterable[str]) -> str:
+    """SQL of the message about a row that violates a constraint, with the values that its condition reads."""
+    return _with_values(f"{VIOLATED}{check.shown}", check.columns(columns))
+
+
+def null_violation_sql(column: str, columns: Iterable[str]) -> str:
+    """SQL of the message about a row that is null in a NOT NULL column, with some of its values."""
+    others = [one for one in columns if one != column]
+    return _with_values(f"{NULL_VIOLATED}{column}", [column, *others[:_SHOWN_COLUMNS]])
+
+
+def _with_values(what: str, names: Iterable[str]) -> str:
+    parts = [literal(f"{what}:")]
+    for name in names:
+        value = f"coalesce(left(CAST({quoted_name(name)} AS STRING), {_SHOWN}), 'NULL')"
+        parts += [literal(f"{' ' if len(parts) == 1 else ', '}{name} = "), value]
+    return f"concat({', '.join([*parts, literal('.')])})"
 
 
 def check_constraints(options: Mapping[str, str]) -> tuple[CheckConstraint, ...]:

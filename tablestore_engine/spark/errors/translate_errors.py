@@ -33,7 +33,12 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.casts.cast_old_columns import CAST_FAILED, CAST_HINT
-from tablestore_engine.schema.table.check_constraints import VIOLATED, VIOLATED_HINT
+from tablestore_engine.schema.table.check_constraints import (
+    NULL_VIOLATED,
+    NULL_VIOLATED_HINT,
+    VIOLATED,
+    VIOLATED_HINT,
+)
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.spark.errors.error_hints import error_hint
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
@@ -114,9 +119,10 @@ def failure(text: str) -> TableStoreError:
     unheld = NOT_HELD.search(message)
     if unheld is not None:
         return SchemaError(re.sub(r" SQLSTATE: \w+$", "", unheld[0]), hint=NOT_HELD_HINT)
-    if VIOLATED in message:
-        reason = message[message.index(VIOLATED) :].partition(" SQLSTATE: ")[0]
-        return ConstraintError(reason, hint=VIOLATED_HINT)
+    for violated, hint in ((VIOLATED, VIOLATED_HINT), (NULL_VIOLATED, NULL_VIOLATED_HINT)):
+        if violated in message:
+            reason = message[message.index(violated) :].partition(" SQLSTATE: ")[0]
+            return ConstraintError(reason, hint=hint)
     unknown = message.find(UNKNOWN_KIND)
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:

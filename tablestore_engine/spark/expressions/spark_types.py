@@ -25,6 +25,7 @@ from tablestore_engine.schema.types.types import (
 TYPE_KEY: Final = "__CHAR_VARCHAR_TYPE_STRING"
 """The metadata of a column in which Spark keeps a type with CHAR or VARCHAR, as SQL."""
 
+_COLLATED = re.compile(r"(?<![^<,:])string collate (?!UTF8_BINARY\b)(\w+)")
 _SIZED = re.compile(r"(char|varchar)\((\d+)\)")
 _NESTED: dict[type[T.DataType], str] = {T.ArrayType: "array<", T.MapType: "map<", T.StructType: "struct<"}
 _TO_SPARK: dict[str, T.DataType] = {
@@ -172,6 +173,19 @@ def from_spark_type(spark_type: T.DataType, column: str, nullable: bool = True) 
         f"Column '{column}' has the type {spark_type.simpleString()}, which a table cannot hold.",
         hint=f"Cast it, for example: cast({column} as string).",
     )
+
+
+def refuse_collations(fields: Iterable[T.StructField]) -> None:
+    """Raise an UnsupportedTypeError for a column of a query whose texts have a collation: a table's have none, so they
+    would compare otherwise."""
+    for field in fields:
+        found = _COLLATED.search(field.dataType.simpleString())
+        if found is not None:
+            raise UnsupportedTypeError(
+                f"Column '{field.name}' of the query has texts of the collation {found[1]}, which a table cannot hold.",
+                hint=f"Compare in the query, and write the texts without it: collate({field.name}, 'UTF8_BINARY'), or "
+                "cast the column to an array, map or struct of STRING. A view keeps collations.",
+            )
 
 
 def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:

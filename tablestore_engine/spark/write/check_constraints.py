@@ -12,15 +12,14 @@ from pyspark.sql import DataFrame
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.table.check_constraints import VIOLATED, CheckConstraint, check_constraints
+from tablestore_engine.schema.table.check_constraints import CheckConstraint, check_constraints, violation_sql
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.char_text import typed
 
 OF_SPARK = "Functions are Spark's own: those of CREATE FUNCTION are not known to every writer and reader of the table."
-_SHOWN = 100  # characters of a value in a message
 
 
 def checked(frame: DataFrame, schema: TableSchema, puts: str | None = None) -> DataFrame:
@@ -37,9 +36,9 @@ def checked(frame: DataFrame, schema: TableSchema, puts: str | None = None) -> D
     if puts is None and ROW_KIND_COLUMN in frame.columns:
         puts = f"{quoted_name(ROW_KIND_COLUMN)} NOT IN ({UPDATE_BEFORE_KIND}, {DELETE_KIND})"
     with_types = typed(frame, schema)
-    carrier = _carrier(schema)
+    carrier, names = _carrier(schema), schema.field_names
     cases = " ".join(
-        f"WHEN {f'{puts} AND ' if puts else ''}NOT ({one.sql}) THEN raise_error({violation_sql(one, schema)})"
+        f"WHEN {f'{puts} AND ' if puts else ''}NOT ({one.sql}) THEN raise_error({violation_sql(one, names)})"
         for one in checks
     )
     items = [
@@ -55,15 +54,6 @@ def checked(frame: DataFrame, schema: TableSchema, puts: str | None = None) -> D
             f"The rows cannot be checked by the CHECK constraints {shown}: {error.message}",
             hint="ALTER TABLE … DROP CONSTRAINT, and add it again with another condition.",
         ) from error
-
-
-def violation_sql(check: CheckConstraint, schema: TableSchema) -> str:
-    """SQL of the message about a row that violates a constraint, with the values that its condition reads."""
-    parts = [literal(f"{VIOLATED}{check.shown}:")]
-    for name in check.columns(schema.field_names):
-        value = f"coalesce(left(CAST({quoted_name(name)} AS STRING), {_SHOWN}), 'NULL')"
-        parts += [literal(f"{' ' if len(parts) == 1 else ', '}{name} = "), value]
-    return f"concat({', '.join([*parts, literal('.')])})"
 
 
 def check_conditions(checks: Sequence[CheckConstraint], empty: DataFrame) -> None:

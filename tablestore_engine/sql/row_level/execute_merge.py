@@ -20,7 +20,7 @@ from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.expressions.char_text import filled_sql, typed_schema
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_collations
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
 from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedRows, PairedSide, from_pairs, paired
@@ -146,6 +146,9 @@ def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
     clauses = (*statement.matched, *statement.not_matched)
     named = Names([*(a.column for c in clauses for a in c.assignments), *(n for c in clauses for n in c.columns)])
     star = any(clause.star for clause in clauses)
+    refuse_collations(
+        one for one in source.schema if (star or one.name in named) and not table.schema.has_field(one.name)
+    )
     return merged(table, [one for one in columns_of(source.schema) if star or one[0] in named], source.sparkSession)
 
 

@@ -8,6 +8,7 @@ get the id -1; they are numbered when the type is added to a schema.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from tablestore_engine.errors import UnsupportedTypeError, nearest
@@ -59,14 +60,21 @@ _DECIMALS: Final = frozenset(["DECIMAL", "DEC", "NUMERIC"])
 _KNOWN: Final = [*_ATOMIC, *_WITH_LENGTH, *_DECIMALS, "ARRAY", "MAP", "STRUCT"]
 
 
-def parse_sql_type(text: str, column: str = "", *, nullable: bool = True) -> DataType:
+@dataclass(frozen=True)
+class VoidType(DataType):
+    """The type of a column of nulls in a query, of the elements of `array()`, and so on. A table cannot hold it."""
+
+    nullable: bool = True
+
+
+def parse_sql_type(text: str, column: str = "", *, nullable: bool = True, of_query: bool = False) -> DataType:
     """The data type of a Spark type text.
 
-    ``column`` is the column's name in an error. Raises UnsupportedTypeError for types that a table cannot
-    hold, unknown ones, and texts that are not a type.
+    ``column`` is the column's name in an error. ``of_query``: the text may have the type VOID. Raises
+    UnsupportedTypeError for types that a table cannot hold, unknown ones, and texts that are not a type.
     """
     text = spark_type(text)
-    parser = _TypeParser(text, column)
+    parser = _TypeParser(text, column, of_query=of_query)
     found = parser.type()
     if not parser.at_end:
         raise parser.unsupported(text)
@@ -74,9 +82,10 @@ def parse_sql_type(text: str, column: str = "", *, nullable: bool = True) -> Dat
 
 
 class _TypeParser(Cursor):
-    def __init__(self, text: str, column: str) -> None:
+    def __init__(self, text: str, column: str, *, of_query: bool) -> None:
         super().__init__(text, list(_split_angles(tokenize(text))))
         self.column = column
+        self.of_query = of_query
         self._levels = 0
 
     def type(self) -> DataType:
@@ -126,6 +135,8 @@ class _TypeParser(Cursor):
         if root in _DECIMALS and len(arguments) <= 2:
             precision, scale = (*arguments, *(10, 0)[len(arguments) :])
             return self.decimal(precision, scale)
+        if root == "VOID" and self.of_query and not arguments:
+            return VoidType()
         raise self.unsupported(self.slice(start, self.i), self.advice(root))
 
     def struct(self) -> DataType:

@@ -11,6 +11,7 @@ from tablestore_engine.schema.table.check_constraints import (
     VIOLATED,
     CheckConstraint,
     unnamed_check,
+    violation_sql,
     with_check,
 )
 from tablestore_engine.schema.table.schema_changes import AddCheckConstraint
@@ -18,7 +19,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
-from tablestore_engine.spark.write.check_constraints import check_conditions, violation_sql
+from tablestore_engine.spark.write.check_constraints import check_conditions
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.table import AddCheck
 from tablestore_engine.sql.write_statements.statement_context import RowContext
@@ -53,7 +54,9 @@ def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResu
         snapshot = frames.pin(table)
         if snapshot is not None:
             wrong = frames.read(table, snapshot.id, {}).where(f"NOT ({sql})").limit(1)
-            found = collect_arrow(wrong.selectExpr(f"{violation_sql(check, schema)} AS violation")).column(0)
+            found = collect_arrow(wrong.selectExpr(f"{violation_sql(check, schema.field_names)} AS violation")).column(
+                0
+            )
             if len(found):
                 raise ConstraintError(
                     f"{table.name} has rows that violate the new CHECK constraint "

@@ -38,7 +38,7 @@ from tablestore_engine.spark.dml.insert_overwrite import (
     finish,
     write_files,
 )
-from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_collations
 from tablestore_engine.spark.write.align_columns import align
 from tablestore_engine.spark.write.check_constraints import check_conditions, checked
 from tablestore_engine.spark.write.writer import Rows, input_bytes
@@ -103,6 +103,8 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
             raise SchemaError(f"The query returns two columns named '{column}'.", hint="Give one another alias.")
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.intent.row_kinds)
+    typed = {one.name for one in statement.columns if one.type_sql}
+    refuse_collations(one for one in frame.schema if one.name not in typed)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     if statement.columns:
         columns = [_listed(one, column) for one, column in zip(statement.columns, columns, strict=True)]

@@ -17,7 +17,7 @@ from tablestore_engine.schema.alter.merge_schema import Column, Merging, merging
 from tablestore_engine.schema.table.row_kind import row_kind_column
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.alike_names import check_alike_fields
-from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_collations
 from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 def incoming_columns(frame: DataFrame, schema: TableSchema, names: Sequence[str] = ()) -> list[Column]:
     """The columns of a query, by the names that they have in the table: the first ones are `names`, and those that come
     after them keep their own."""
+    refuse_collations(one for one in frame.schema.fields[len(names) :] if not schema.has_field(one.name))
     found = columns_of(frame.schema)
     kind = row_kind_column([name for name, _, _ in found], schema)
     found = [one for one in found if one[0] != kind]

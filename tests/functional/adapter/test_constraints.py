@@ -15,6 +15,8 @@ from dbt.tests.adapter.constraints.test_constraints import (
     BaseViewConstraintsColumnsEqual,
 )
 
+from tablestore_engine.schema.table.check_constraints import CheckConstraint, null_violation_sql, violation_sql
+
 CONTRACT_SQL_HEADER = """
 {{{{ config(materialized="{materialized}", on_schema_change="append_new_columns") }}}}
 {{% call set_sql_header(config) %}}
@@ -24,12 +26,20 @@ select current_timezone() as column_name
 """
 
 
-CHECKED_SQL = """
+def violated(name, condition, columns):
+    return f"raise_error({violation_sql(CheckConstraint(name, condition), columns)})"
+
+
+def is_null(name, columns):
+    return f"coalesce(`{name}`, raise_error({null_violation_sql(name, columns)}))"
+
+
+COLUMNS = ("id", "color", "date_day")
+CHECKED_SQL = f"""
 create or replace table <model_identifier> (primary key (`id`) not enforced) as
 select
-  if(not (id >= 1), raise_error('a row violates check constraint: id >= 1'),
-    if(not ((id > 0)), raise_error('a row violates check constraint: (id > 0)'),
-      coalesce(`id`, raise_error('null value in column "id" violates not-null constraint')))) as `id`,
+  if(not (id >= 1), {violated("id_check2", "id >= 1", COLUMNS)},
+    if(not ((id > 0)), {violated("id_check", "(id > 0)", COLUMNS)}, {is_null("id", COLUMNS)})) as `id`,
   `color`,
   `date_day`
 from (
@@ -38,12 +48,12 @@ from (
 ) as model_subq
 """
 
-QUOTED_SQL = """
+QUOTED = ("id", "from", "date_day")
+QUOTED_SQL = f"""
 create or replace table <model_identifier> as
 select
-  if(not ((`from` = 'blue')), raise_error('a row violates check constraint: (`from` = \\'blue\\')'),
-    coalesce(`id`, raise_error('null value in column "id" violates not-null constraint'))) as `id`,
-  coalesce(`from`, raise_error('null value in column "from" violates not-null constraint')) as `from`,
+  if(not ((`from` = 'blue')), {violated("from_check", "(`from` = 'blue')", QUOTED)}, {is_null("id", QUOTED)}) as `id`,
+  {is_null("from", QUOTED)} as `from`,
   `date_day`
 from (
   select 'blue' as `from`, 1 as id, '2019-01-01' as date_day
@@ -87,11 +97,17 @@ class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstrai
     pass
 
 
-class TestTableConstraintsRollback(BaseConstraintsRollback):
+class OurMessages:
+    @pytest.fixture(scope="class")
+    def expected_error_messages(self):
+        return [".my_model failed: A row violates the NOT NULL constraint of column id: id = NULL, color = red, "]
+
+
+class TestTableConstraintsRollback(OurMessages, BaseConstraintsRollback):
     pass
 
 
-class TestIncrementalConstraintsRollback(BaseIncrementalConstraintsRollback):
+class TestIncrementalConstraintsRollback(OurMessages, BaseIncrementalConstraintsRollback):
     pass
 
 

@@ -7,30 +7,38 @@ which others the table keeps, for other writers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
+from tablestore_engine.schema.table.check_constraints import (
+    CheckConstraint,
+    check_options,
+    null_violation_sql,
+    unnamed_check,
+    violation_sql,
+)
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 
 def select_list(model: Mapping[str, Any]) -> list[str]:
     """The columns of the contract as select items, each with its checks."""
-    items = []
-    for column in model["columns"].values():
-        name = quoted_name(str(column["name"]))
-        value = name
+    names = tuple(str(column["name"]) for column in model["columns"].values())
+    known: dict[str, str] = {}
+    values = [quoted_name(name) for name in names]
+    for at, column in enumerate(model["columns"].values()):
         for constraint in column.get("constraints") or ():
-            value = _checked(value, name, column["name"], constraint)
-        items.append(value if value == name else f"{value} as {name}")
-    first = next(iter(model["columns"].values()), None)
-    if first is not None:
-        for constraint in model.get("constraints") or ():
-            if _type_of(constraint) == "not_null":
-                continue
-            name = quoted_name(str(first["name"]))
-            value = _checked(items[0].rsplit(" as ", 1)[0], name, constraint.get("name") or "", constraint)
-            items[0] = value if value == name else f"{value} as {name}"
-    return items
+            values[at] = _checked(values[at], names[at], constraint, names, known)
+    for constraint in (model.get("constraints") or ()) if values else ():
+        if _type_of(constraint) != "not_null":
+            values[0] = _checked(values[0], names[0], constraint, names, known)
+    quoted = (quoted_name(name) for name in names)
+    return [name if value == name else f"{value} as {name}" for value, name in zip(values, quoted, strict=True)]
+
+
+def check_of(constraint: Mapping[str, Any], columns: Iterable[str], known: Mapping[str, str]) -> CheckConstraint:
+    """A CHECK constraint as the table has it. `known` are the options that hold those before it."""
+    named = CheckConstraint(str(constraint.get("name") or ""), str(constraint["expression"]))
+    return named if named.name else unnamed_check(named.sql, columns, known)
 
 
 def is_enforced(model: Mapping[str, Any]) -> bool:
@@ -61,15 +69,16 @@ def _column_constraints(model: Mapping[str, Any]) -> Iterator[tuple[str, Mapping
             yield str(column["name"]), constraint
 
 
-def _checked(value: str, name: str, label: str, constraint: Mapping[str, Any]) -> str:
+def _checked(
+    value: str, name: str, constraint: Mapping[str, Any], columns: Sequence[str], known: dict[str, str]
+) -> str:
     kind = _type_of(constraint)
     if kind == "not_null":
-        message = f'null value in column "{label}" violates not-null constraint'
-        return f"coalesce({value}, raise_error({quoted_text(message)}))"
+        return f"coalesce({value}, raise_error({null_violation_sql(name, columns)}))"
     if kind == "check" and constraint.get("expression"):
-        named = f' "{constraint["name"]}"' if constraint.get("name") else ""
-        message = f"a row violates check constraint{named}: {constraint['expression']}"
-        return f"if(not ({constraint['expression']}), raise_error({quoted_text(message)}), {value})"
+        check = check_of(constraint, columns, known)
+        known |= check_options([check])
+        return f"if(not ({check.sql}), raise_error({violation_sql(check, columns)}), {value})"
     return value
 
 

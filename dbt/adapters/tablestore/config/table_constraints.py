@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.tablestore.config.contracts import constraints_of, is_enforced
+from dbt.adapters.tablestore.config.contracts import check_of, constraints_of, is_enforced
 from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered, remembered_by
 from tablestore_engine.schema.table.check_constraints import (
     PREFIX,
@@ -18,7 +18,6 @@ from tablestore_engine.schema.table.check_constraints import (
     check_constraints,
     check_options,
     find_check,
-    unnamed_check,
 )
 from tablestore_engine.schema.table.schema_changes import (
     AddCheckConstraint,
@@ -55,9 +54,7 @@ class TableConstraints:
             if kind == "not_null":
                 not_null |= dict.fromkeys(names)
             elif kind == "check" and constraint.get("expression"):
-                text = str(constraint["expression"])
-                named = CheckConstraint(str(constraint.get("name") or ""), text)
-                checks |= check_options([named if named.name else unnamed_check(text, columns, checks)])
+                checks |= check_options([check_of(constraint, columns, checks)])
         found = (CheckConstraint(key.removeprefix(PREFIX), text) for key, text in checks.items())
         return cls(tuple(not_null), tuple(found))
 

@@ -37,6 +37,8 @@ def with_fields_of(query: str, source: Sequence[TableStoreColumn], target: Seque
 
 
 def _fitted_column(name: str, given: TableStoreColumn, wanted: TableStoreColumn | None) -> str:
+    if wanted is not None:
+        given = given.filled_from(wanted)
     if wanted is None or given.dtype == wanted.dtype:
         return name
     try:

@@ -72,8 +72,9 @@ class SchemaChange:
         renamed: Sequence[Rename] = (),
     ) -> SchemaChange:
         target = _after(target, renamed)
-        source = target if source is None else source
         old = {one.name.lower(): one for one in target}
+        given = target if source is None else source
+        source = [one.filled_from(old[one.name.lower()]) if one.name.lower() in old else one for one in given]
         new = {one.name.lower(): one for one in source}
         return cls(
             tuple(source),

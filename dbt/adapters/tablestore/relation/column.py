@@ -7,14 +7,16 @@ type exactly when their `dtype` is the same text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Dict, Optional  # noqa: UP035
 
 from dbt.adapters.base.column import Column
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import MAX_TIME_PRECISION
+from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.types.sql_literals import quoted_name, spark_type
+from tablestore_engine.schema.types.types import MAX_TIME_PRECISION, ArrayType, DataType, MapType, RowType
+from tablestore_engine.sql.types.types import VoidType, parse_sql_type
 
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
@@ -145,8 +147,38 @@ class TableStoreColumn(Column):
         """Whether the other column has the same type, or is a text without a limit."""
         return self.dtype == other.dtype or (other.dtype == "string" and bool(_SIZED.match(self.dtype)))
 
+    def filled_from(self, other: TableStoreColumn) -> TableStoreColumn:
+        """The column with the types of another one where its own has nulls only, as in `array()`."""
+        if not _VOID.search(self.dtype):
+            return self
+        try:
+            given = parse_sql_type(self.dtype, self.name, of_query=True)
+            kind = _filled(given, parse_sql_type(other.dtype, other.name))
+        except UnsupportedTypeError:
+            return self
+        return self if kind is None else TableStoreColumn(self.name, spark_type(kind))
+
     def literal(self, value: Any) -> str:
         return f"cast({value} as {self.data_type})"
 
     def __repr__(self) -> str:
         return f"<TableStoreColumn {self.name} ({self.data_type})>"
+
+
+def _filled(given: DataType, known: DataType) -> DataType | None:
+    """A type with the types of a known one for VOID; None where it has none to offer."""
+    if isinstance(given, VoidType):
+        return None if isinstance(known, VoidType) else known
+    if isinstance(given, ArrayType):
+        element = _filled(given.element, known.element) if isinstance(known, ArrayType) else None
+        return element and replace(given, element=element)
+    if isinstance(given, MapType):
+        key = _filled(given.key, known.key) if isinstance(known, MapType) else None
+        value = _filled(given.value, known.value) if isinstance(known, MapType) else None
+        return key and value and replace(given, key=key, value=value)
+    if isinstance(given, RowType):
+        types = {one.name.lower(): one.type for one in known.fields} if isinstance(known, RowType) else {}
+        found = [_filled(one.type, types.get(one.name.lower(), one.type)) for one in given.fields]
+        fields = tuple(replace(one, type=kind) for one, kind in zip(given.fields, found, strict=True) if kind)
+        return replace(given, fields=fields) if len(fields) == len(found) else None
+    return given

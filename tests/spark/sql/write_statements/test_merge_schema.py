@@ -6,7 +6,7 @@ import pytest
 from support.invariants import check_invariants
 from support.spark_rows import rows
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 
 pytestmark = pytest.mark.spark
 
@@ -98,3 +98,23 @@ def test_new_columns_in_the_changelog(store, producer):
     recorded = store.changes("l", 0, recorded=True).collect()
     kinds = [("+I", 1, None), ("+U", 2, "x"), ("-U", 1, None)]
     assert sorted((row._row_kind, row.a, row.b) for row in recorded) == kinds
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE c AS SELECT 1 AS id, {}",
+        "CREATE OR REPLACE TABLE t AS SELECT 1 AS id, {}",
+        "INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 1 AS id, {}",
+        "MERGE WITH SCHEMA EVOLUTION INTO t USING (SELECT 1 AS id, {}) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *",
+    ],
+)
+def test_texts_of_a_collation_make_no_column(store, statement):
+    """A table's texts have none, so `s = 'A'` would be false of its rows and true of the query's."""
+    store.execute("CREATE TABLE t (id INT)")
+    for value, kind in (("'a' COLLATE UTF8_LCASE AS s", "UTF8_LCASE"), ("array('a' COLLATE UNICODE) AS s", "UNICODE")):
+        with pytest.raises(UnsupportedTypeError, match=f"'s' of the query has texts of the collation {kind}"):
+            store.execute(statement.format(value))
+    store.execute(statement.format("collate('a' COLLATE UTF8_LCASE, 'UTF8_BINARY') AS s"))
+    store.execute("CREATE TABLE u (s STRING)")
+    store.execute("INSERT INTO u SELECT 'a' COLLATE UTF8_LCASE")

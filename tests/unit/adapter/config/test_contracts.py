@@ -13,16 +13,25 @@ def test_columns_without_constraints_are_taken_as_they_are():
 
 
 def test_not_null_fails_on_the_first_null():
-    assert select_list(model({"id": [{"type": "not_null"}]})) == [
-        "coalesce(`id`, raise_error('null value in column \"id\" violates not-null constraint')) as `id`"
-    ]
+    (item, other) = select_list(model({"id": [{"type": "not_null"}], "v": ()}))
+    assert item.startswith("coalesce(`id`, raise_error(concat('A row violates the NOT NULL constraint of column id:'")
+    assert "', v = ', coalesce(left(CAST(`v` AS STRING), 100), 'NULL')" in item
+    assert item.endswith("))) as `id`"), other == "`v`"
 
 
 def test_checks_fail_on_the_first_row_that_is_false():
     (item,) = select_list(model({"id": [{"type": "check", "expression": "id > 0", "name": "positive"}]}))
     assert item.startswith(
-        "if(not (id > 0), raise_error('a row violates check constraint \"positive\": id > 0'), `id`)"
+        "if(not (id > 0), raise_error(concat('A row violates the CHECK constraint positive (id > 0):', ' id = ',"
     )
+    assert item.endswith(", '.')), `id`) as `id`")
+
+
+def test_checks_without_a_name_have_those_of_the_table():
+    checks = [{"type": "check", "expression": "a > 0"}, {"type": "check", "expression": "a > 1"}]
+    item = select_list(model({"a": checks}))[0]
+    assert "a_check (a > 0)" in item
+    assert "a_check2 (a > 1)" in item
 
 
 def test_checks_of_the_model_are_made_with_the_first_column():

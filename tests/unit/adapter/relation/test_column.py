@@ -77,3 +77,21 @@ def test_quotes_and_literals():
 )
 def test_the_type_that_a_table_stores(query, table):
     assert stored_dtype(query) == table
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "filled"),
+    [
+        ("void", "int", "int"),
+        ("array<void>", "array<int>", "array<int>"),
+        ("map<void,void>", "map<string,array<int>>", "map<string,array<int>>"),
+        ("map<string,void>", "map<string,int>", "map<string,int>"),
+        ("struct<Q:void,p:array<void>>", "struct<p:array<int>,q:date>", "struct<Q:date,p:array<int>>"),
+        ("array<struct<a:void,b:int>>", "array<struct<a:string,b:bigint>>", "array<struct<a:string,b:int>>"),
+        ("array<void>", "int", "array<void>"),
+        ("struct<new:void>", "struct<a:int>", "struct<new:void>"),
+        ("array<bigint>", "array<int>", "array<bigint>"),
+    ],
+)
+def test_nulls_have_the_type_of_the_known_column(given, known, filled):
+    assert Column("c", given).filled_from(Column("c", known)).dtype == filled

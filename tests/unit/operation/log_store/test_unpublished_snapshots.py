@@ -71,6 +71,18 @@ def test_unpublished_commits_come_first_with_the_next_one(tmp_path, topic, caplo
     assert CONSUMER not in consumers(table.io, table.paths)
 
 
+@pytest.mark.parametrize("answers", [True, False], ids=["one topic failed", "no brokers"])
+def test_only_brokers_that_do_not_answer_pause_other_tables(tmp_path, topic, answers, caplog):
+    ill, other = keyed_table(tmp_path, KAFKA, name="ill"), keyed_table(tmp_path, KAFKA, name="other")
+    topic.answers, topic.fails = answers, [LogError("too large.")]
+    with caplog.at_level(logging.WARNING):
+        for table in (ill, ill, other):
+            table.write(keyed_arrow(1, 1))
+    assert topic.take() == ([(1, [("c", 1, 1)])] if answers else [])
+    assert ("Topic 'default.ill' was not written to a short while ago" in caplog.text) == answers
+    assert ("The brokers 127.0.0.1:1 did not answer a short while ago" in caplog.text) != answers
+
+
 def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
