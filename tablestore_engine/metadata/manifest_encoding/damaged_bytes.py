@@ -11,7 +11,7 @@ _CUT = (EOFError, IndexError, MemoryError, OverflowError, struct.error, zlib.err
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with the bytes. Words that a decoder chose itself, as the text of a ValueError, are kept."""
+    """The reason in plain words. Words that a decoder chose itself, as the text of a ValueError, are kept."""
     if isinstance(error, UnicodeDecodeError):
         return "the bytes of a text are not UTF-8"
     if isinstance(error, json.JSONDecodeError):

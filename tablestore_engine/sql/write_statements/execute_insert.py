@@ -221,9 +221,6 @@ def _certain(text: str, field: DataField) -> Any:
     if constant is None or constant[1] != len(tokens) - 1:
         return None
     value = key_value(constant[0], field.type)
-    # Of a text, blanks at the end may be cut.
-    return (
-        None
-        if isinstance(value, str) and len(value) > (getattr(field.type, "precision", None) or len(value))
-        else value
-    )
+    longest = getattr(field.type, "precision", None)
+    # Of a longer text, blanks at the end may be cut.
+    return None if isinstance(value, str) and longest is not None and len(value) > longest else value

@@ -96,7 +96,7 @@ def test_arrow_rows(texts):
     assert [(row["r"]["v"], row["l"][0]) for row in found] == list(zip(short, short, strict=True))
 
 
-def test_what_is_more_than_blanks_is_refused(texts, path):
+def test_a_text_that_is_longer_by_more_than_blanks_is_refused(texts, path):
     for text in ("'abcd'", "'abc\\t'", "'abc \\n'", "'ab  x'"):
         for statement in (f"insert into t (id, v) values (1, {text})", f"insert into t (id, v) select 1, {text}"):
             with pytest.raises(SchemaError, match=r"Column 'v' has the type VARCHAR\(3\), and a value has"):

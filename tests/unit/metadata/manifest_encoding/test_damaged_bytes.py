@@ -62,4 +62,4 @@ def test_an_avro_file_with_damaged_bytes_says_so_in_plain_words(tmp_path):
             assert not OF_PYTHON.search(str(error)), str(error)
             assert "(table default.t)" in str(error)
             found.add(str(error))
-    assert len(found) > 3, "the damage is found in several places"
+    assert len(found) > 3, "the damage has several reasons"
