@@ -72,7 +72,8 @@ class TestContracts:
         write_file(query, project.project_root, "models", "orders_v2.sql")
         [result] = run_dbt(["run", "-s", "orders.v2"], expect_pass=False)
         assert (
-            "orders_v2 failed: A row violates the NOT NULL constraint of column id: id = NULL, label = a, " in result.message
+            "orders_v2 failed: A row violates the NOT NULL constraint of column id: id = NULL, label = a, "
+            in result.message
         )
         assert "SQLSTATE" not in result.message
 
