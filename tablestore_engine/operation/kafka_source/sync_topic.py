@@ -138,7 +138,7 @@ class _Sync:
         if found.bad:
             self._keep_dead_letters(found, messages)
         taken = consumed(self._source, self._before, offsets)
-        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,)))
+        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,), retractions_checked=True))
         self._before = taken.after
         done = self.result
         self.result = Synced(
