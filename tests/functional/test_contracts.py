@@ -71,8 +71,10 @@ class TestContracts:
         query = self.second("1.0::number(1)").replace("select id,", "select cast(null as bigint) as id,")
         write_file(query, project.project_root, "models", "orders_v2.sql")
         [result] = run_dbt(["run", "-s", "orders.v2"], expect_pass=False)
-        violated = "A row violates the NOT NULL constraint of column id: id = NULL, label = a, "
-        assert f"orders_v2 failed: {violated}" in result.message
+        assert (
+            "orders_v2 failed: A row violates the NOT NULL constraint of column id: id = NULL, label = a, "
+            in result.message
+        )
         assert "SQLSTATE" not in result.message
 
     def test_another_type_is_named(self, project):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.aggregate_kernels import fold_values
-from tablestore_engine.mergetree.merge.groups import Groups
+from tablestore_engine.mergetree.merge.groups import Groups, for_each_row
 from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
 from tablestore_engine.mergetree.merge.merge_runs import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
@@ -224,8 +224,8 @@ def _after_deletes(table: pa.Table, starts: Indices, kinds: str) -> tuple[Mask, 
     rows = np.arange(table.num_rows)
     deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
     ends = np.append(starts[1:], table.num_rows) - 1
-    last_delete = np.repeat(np.maximum.reduceat(deletes, starts), ends - starts + 1)
-    end = np.repeat(ends, ends - starts + 1)
+    last_delete = for_each_row(np.maximum.reduceat(deletes, starts), starts, len(rows))
+    end = for_each_row(ends, starts, len(rows))
     removed = (rows == last_delete) & (rows == end)
     return (rows > last_delete) | removed, removed
 

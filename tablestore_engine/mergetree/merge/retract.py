@@ -27,7 +27,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     valid_mask,
 )
 from tablestore_engine.mergetree.merge.aggregate_kernels import fits, fold_values
-from tablestore_engine.mergetree.merge.groups import Groups
+from tablestore_engine.mergetree.merge.groups import Groups, for_each_row
 from tablestore_engine.mergetree.merge.nested_kernels import nested_keys
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
@@ -145,7 +145,7 @@ def _late_turned(values: pa.Array, starts: Indices, late: Mask) -> pa.Array:
     if not late.any():
         return values
     rows = np.arange(len(values))
-    stretches = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
+    stretches = for_each_row(np.arange(len(starts)), starts, len(values))
     return values.take(pa.array(np.lexsort((np.where(late, -rows, rows), stretches))))
 
 
@@ -160,7 +160,7 @@ def _steps(fold: Fold, groups: Groups, retracts: Mask, late: Mask) -> Indices:
         return np.flatnonzero(begins)
     if not fold.rounds:
         return starts
-    stretch_of = np.repeat(starts, np.diff(np.append(starts, groups.rows)))
+    stretch_of = for_each_row(starts, starts, groups.rows)
     begins = stretch_of != groups.starts[groups.ids]
     begins[starts] = True
     return np.flatnonzero(begins)

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.mergetree.arrow_kernels.compare_values import Indices, Mask, how_often_before, one_array
+from tablestore_engine.mergetree.merge.groups import for_each_row
 from tablestore_engine.mergetree.merge.retract import cleared, starts_of_stretches
 from tablestore_engine.mergetree.merge.sequence import ranks_of
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
@@ -36,7 +37,7 @@ def apply_group_deletes(table: pa.Table, starts: Indices, engine: MergeEngine, k
     if (found < 0).all():
         return table, starts
     rows = np.arange(table.num_rows)
-    group_delete = np.repeat(found, np.diff(np.append(starts, table.num_rows)))
+    group_delete = for_each_row(found, starts, table.num_rows)
     for fold in engine.folds:
         if fold.column not in fold.sequence:
             index = table.schema.get_field_index(fold.column)
@@ -91,7 +92,7 @@ def without_idle(
     if older is not None and idle.any():
         asked = np.flatnonzero(idle)
         idle[asked] = ~older(table.take(pa.array(starts[asked])))
-    kept |= ~np.repeat(idle, np.diff(np.append(starts, table.num_rows)))
+    kept |= ~for_each_row(idle, starts, table.num_rows)
     sizes = np.add.reduceat(kept.astype(np.int64), starts)
     return table.filter(pa.array(kept)), np.cumsum(sizes) - sizes
 
@@ -100,5 +101,5 @@ def since_ordinary(ordinary: Mask, starts: Indices) -> Mask:
     """The rows from the first ordinary one of their group on; groups begin at `starts`."""
     seen = np.cumsum(ordinary)
     before: Indices = seen[starts] - ordinary[starts]
-    found: Mask = seen > np.repeat(before, np.diff(np.append(starts, len(ordinary))))
+    found: Mask = seen > for_each_row(before, starts, len(ordinary))
     return found

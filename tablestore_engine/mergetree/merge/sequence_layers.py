@@ -30,6 +30,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import (
     with_kinds,
 )
 from tablestore_engine.mergetree.merge.fold_records import fold_sorted
+from tablestore_engine.mergetree.merge.groups import for_each_row
 from tablestore_engine.mergetree.merge.merge_runs import last_of_key_mask
 from tablestore_engine.mergetree.merge.nested_kernels import takes_out
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
@@ -118,9 +119,9 @@ def _deletes(table: pa.Table, kinds: str) -> Mask:
 def _shortened(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> pa.Table:
     if engine.removes_on_delete:
         starts = _starts(table, keys)
-        rows, ends = np.arange(table.num_rows), np.append(starts[1:], table.num_rows)
+        rows = np.arange(table.num_rows)
         deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
-        kept = rows >= np.repeat(np.maximum.reduceat(deletes, starts), ends - starts)
+        kept = rows >= for_each_row(np.maximum.reduceat(deletes, starts), starts, len(rows))
         table = table if kept.all() else table.filter(pa.array(kept))
     cancelled = _cancelled_at_once(table, keys, engine, kinds)
     return table if cancelled is None else table.filter(pa.array(~cancelled))
