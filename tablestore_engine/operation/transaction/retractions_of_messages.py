@@ -15,6 +15,7 @@ from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import first_rows, row_ids
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed_positions import KAFKA
 from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
 from tablestore_engine.operation.read.arrow_read import file_rows, output_schema
@@ -24,10 +25,12 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.table_state import TableState
 
 
-def check_retractions(state: TableState, intent: WriteIntent, added: Sequence[ManifestEntry], *, anew: bool) -> None:
+def check_retractions(
+    state: TableState, intent: WriteIntent, added: Sequence[ManifestEntry], before: Snapshot | None
+) -> None:
     """Raise a NegativeCountError if a write that reads topics takes away rows that are not there after it.
 
-    `added` are its files; with `anew` they are all files of the table.
+    `added` are its files; `before` is the snapshot that they are added to, None where they replace all rows.
     """
     if state.schema.primary_keys:
         return
@@ -36,8 +39,7 @@ def check_retractions(state: TableState, intent: WriteIntent, added: Sequence[Ma
     if not topics or intent.retractions_checked or not retracting:
         return
     rows = _rows(state, retracting)
-    before = () if anew else plan_scan(state, state.snapshots.latest()).buckets
-    counts = copies_of(state, (*before, *group_by_bucket(added, state.schema)), rows)
+    counts = copies_of(state, (*plan_scan(state, before).buckets, *group_by_bucket(added, state.schema)), rows)
     if (counts >= 0).all():
         return
     row = rows.slice(int(counts.argmin()), 1).to_pylist()[0]

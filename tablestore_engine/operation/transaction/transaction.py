@@ -128,7 +128,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         consumed=concerning(state.name, job.intent.consumed),
     )
     with removed_unless_committed(job.target, result):
-        check_retractions(state.with_schema(job.schema), job.intent, result.entries, anew=change.kind != "APPEND")
+        before = state.snapshots.latest() if change.kind == "APPEND" else None
+        check_retractions(state.with_schema(job.schema), job.intent, result.entries, before)
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         sent = send_before_commit(state.with_schema(schema), change.kind, result.entries)
         properties = {**(job.intent.properties or {}), **sent} if sent else job.intent.properties
