@@ -25,6 +25,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+from tablestore_engine.metadata.manifest_encoding.damaged_bytes import reason_of
+
 _MAGIC = b"Obj\x01"
 _SYNC_BYTES = 16
 _CODECS = {"zstd": "zstandard", "zstandard": "zstandard", "deflate": "deflate", "snappy": "snappy", "null": "null",
@@ -248,10 +250,8 @@ def no_collection() -> Iterator[None]:
 def _damage() -> Iterator[None]:
     try:
         yield
-    except ValueError:
-        raise
     except Exception as error:  # the libraries below raise their own kinds for damaged bytes
-        raise ValueError(f"{type(error).__name__}: {error}") from error
+        raise ValueError(reason_of(error)) from error
 
 
 def _decode(data: bytes, wanted: Collection[int] | None) -> Iterator[tuple[int, list[dict[str, Any]]]]:

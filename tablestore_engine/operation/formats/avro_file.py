@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.damaged_bytes import reason_of
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
 from tablestore_engine.operation.formats.avro_encode import encode_rows
 from tablestore_engine.operation.formats.batch_size import slices_within
@@ -126,7 +127,7 @@ def read_avro(handle: pa.NativeFile, columns: Mapping[str, pa.DataType], sizes: 
     except OSError:
         raise
     except Exception as error:  # numbers of damaged bytes lead anywhere
-        raise pa.ArrowInvalid(f"{type(error).__name__}: {error}") from error
+        raise pa.ArrowInvalid(reason_of(error)) from error
 
 
 def _side_by_side(blocks: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:

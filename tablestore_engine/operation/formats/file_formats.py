@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from tablestore_engine.errors import CorruptDataError, StorageError
+from tablestore_engine.metadata.manifest_encoding.damaged_bytes import reason_of
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import format_of
 from tablestore_engine.operation.formats.avro_file import AvroWriter, read_avro
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes, FileLayout, FormatWriter
@@ -66,4 +67,4 @@ def read_errors(path: str) -> Iterator[None]:
 
 
 def _unreadable(file_format: str, error: Exception) -> str:
-    return f"it is not a readable {_TITLES[file_format]} file ({' '.join(str(error).split())})"
+    return f"it is not a readable {_TITLES[file_format]} file ({reason_of(error)})"

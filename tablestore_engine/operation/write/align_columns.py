@@ -50,7 +50,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
             column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
-        column = filled_column(column, field.type)
+        column = stored_column(column, field.type)
         arrays.append(same_floats(column) if field.name in schema.bitwise_columns else column)
         names.append(field.name)
     if ROW_KIND_COLUMN in rows.column_names:
@@ -82,6 +82,25 @@ def filled_column(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
     if not has_root(kind, ("CHAR",)):
         return column
     return pa.chunked_array([with_leaves(chunk, kind, _padded) for chunk in column.chunks], column.type)
+
+
+def stored_column(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
+    """A CHAR of its full length, and a VARCHAR without the blanks that are behind its length."""
+    column = filled_column(column, kind)
+    if not has_root(kind, ("VARCHAR",)):
+        return column
+    return pa.chunked_array([with_leaves(chunk, kind, _trimmed) for chunk in column.chunks], column.type)
+
+
+def _trimmed(texts: pa.Array, kind: AtomicType) -> pa.Array:
+    if kind.root != "VARCHAR":
+        return texts
+    length = kind.precision or 1
+    longer = pc.greater(pc.utf8_length(texts), length)
+    if not pc.any(longer).as_py():
+        return texts
+    blank = pc.equal(pc.utf8_rtrim(pc.utf8_slice_codeunits(texts, length), " "), "")
+    return pc.if_else(pc.and_(longer, blank), pc.utf8_slice_codeunits(texts, 0, length), texts)
 
 
 def _padded(texts: pa.Array, kind: AtomicType) -> pa.Array:

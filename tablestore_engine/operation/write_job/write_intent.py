@@ -29,6 +29,7 @@ class WriteIntent:
         properties: stored with the snapshot.
         identity: the committing user and identifier; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from, and the mark of a build.
+        retractions_checked: the rows that topics take away from a table without a key are known to be there.
         describe: the comments of a new table, as changes of the schema that follows from its query.
         evolution: what becomes of the schema of an existing table by the write. A query sees it, too.
     """
@@ -38,6 +39,7 @@ class WriteIntent:
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
     consumed: tuple[Consumed, ...] = ()
+    retractions_checked: bool = False
     describe: Callable[[TableSchema], Sequence[SchemaChange]] | None = None
     evolution: Evolution | None = None
 

@@ -272,8 +272,10 @@ def _group_of_columns(
     types = {f.name: f.type for f in fields}
     group_of: dict[str, tuple[str, ...]] = {}
     for sequence, members in groups.items():
+        what = f"The sequence group of {', '.join(sequence)}"
+        if twice := next((name for name in sequence if sequence.count(name) > 1), None):
+            raise OptionError(f"{what} names '{twice}' twice.", hint="Name it once.")
         for name in (*sequence, *members):
-            what = f"The sequence group of {', '.join(sequence)}"
             kind = types[name]
             if name in keys:
                 raise OptionError(f"{what} names '{name}', which is part of the key or says the partition.")

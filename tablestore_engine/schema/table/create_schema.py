@@ -177,6 +177,8 @@ def _check_options(
                     f"Option '{key}' names '{name}', which is not a column.",
                     hint=did_you_mean(name, columns),
                 )
+        if len(set(names)) < len(names):
+            raise OptionError(f"Option '{key}' names a column twice: {', '.join(names)}.", hint="Name it once.")
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):
             allowed = [one for one in primary_keys or columns if one not in partition_keys]

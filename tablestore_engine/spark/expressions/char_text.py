@@ -3,7 +3,9 @@
 Spark itself writes and reads this metadata (`CharVarcharUtils`). With it, a comparison of a CHAR column with a text
 ignores blanks at the end, and CREATE TABLE … AS keeps the type. A CHAR, also one inside of a struct, list or map, is
 stored with its full length, as Spark stores it in Paimon's tables. Other writers may have stored shorter texts, which
-are filled up when they are read; those of a key or a partition are not, because they would be another key.
+are filled up when they are read; those of a key or a partition are not, because they would be another key. Of a text
+that is longer than its column by blanks at the end, Spark's writes cut these (`varcharTypeWriteSideCheck`), and so do
+ours.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def typed(frame: DataFrame, schema: TableSchema, fields: Sequence[DataField] | N
         if not has_root(field.type, _SIZED):
             continue
         whole = has_root(field.type, _CHAR) and field.name not in as_stored
-        column = F.expr(filled_sql(quoted_name(field.name), field)) if whole else F.col(quoted_name(field.name))
+        column = F.expr(_sized_sql(quoted_name(field.name), field, _CHAR)) if whole else F.col(quoted_name(field.name))
         columns[field.name] = column.alias(field.name, metadata={TYPE_KEY: declared_type(field.type)})
     return _with(frame, columns)
 
@@ -49,45 +51,52 @@ def typed_schema(fields: Sequence[DataField]) -> T.StructType:
 
 
 def filled(frame: DataFrame, schema: TableSchema) -> DataFrame:
-    """Rows with the table's columns, with the full length of CHAR."""
-    chars = [f for f in schema.fields if has_root(f.type, _CHAR)]
-    return _with(frame, {f.name: F.expr(filled_sql(quoted_name(f.name), f)).alias(f.name) for f in chars})
+    """Rows with the table's columns, with CHAR and VARCHAR as the table stores them."""
+    texts = [f for f in schema.fields if has_root(f.type, _SIZED)]
+    return _with(frame, {f.name: F.expr(filled_sql(quoted_name(f.name), f)).alias(f.name) for f in texts})
 
 
 def filled_sql(value: str, field: DataField) -> str:
-    """SQL of a value as the column holds it: blanks at the end of a CHAR are added, or removed if there are too many.
+    """SQL of a value as the column stores it: a CHAR has its full length, and blanks at the end of a CHAR or VARCHAR
+    that are behind its length are removed.
 
     A text that does not fit stays as it is, and is refused when it is written.
     """
-    if not has_root(field.type, _CHAR):
+    return _sized_sql(value, field, _SIZED)
+
+
+def _sized_sql(value: str, field: DataField, roots: frozenset[str]) -> str:
+    if not has_root(field.type, roots):
         return value
     given = value if field.type.is_atomic else f"CAST({value} AS {sql_type(field.type)})"
-    return _filled(given, field.type, 0) or value
+    return _sized(given, field.type, roots, 0) or value
 
 
-def _filled(value: str, kind: DataType, depth: int) -> str | None:
-    """The SQL, or None for a type without CHAR."""
+def _sized(value: str, kind: DataType, roots: frozenset[str], depth: int) -> str | None:
+    """The SQL, or None for a type without these types."""
     if isinstance(kind, AtomicType):
-        return _padded(value, kind) if kind.root in _CHAR else None
+        if kind.root not in roots:
+            return None
+        return _padded(value, kind) if kind.root in _CHAR else _trimmed(value, kind)
     one, key = f"one{depth}", f"key{depth}"
     if isinstance(kind, ArrayType):
-        inner = _filled(one, kind.element, depth + 1)
+        inner = _sized(one, kind.element, roots, depth + 1)
         return None if inner is None else f"transform({value}, {one} -> {inner})"
     if isinstance(kind, MapType):
-        keys, values = _filled(key, kind.key, depth + 1), _filled(one, kind.value, depth + 1)
+        keys, values = _sized(key, kind.key, roots, depth + 1), _sized(one, kind.value, roots, depth + 1)
         if values is not None:
             value = f"transform_values({value}, ({key}, {one}) -> {values})"
         if keys is not None:
             value = f"transform_keys({value}, ({key}, {one}) -> {keys})"
         return None if keys is None and values is None else value
-    return _filled_struct(value, kind, depth) if isinstance(kind, RowType) else None
+    return _sized_struct(value, kind, roots, depth) if isinstance(kind, RowType) else None
 
 
-def _filled_struct(value: str, kind: RowType, depth: int) -> str | None:
+def _sized_struct(value: str, kind: RowType, roots: frozenset[str], depth: int) -> str | None:
     parts, changes = [], False
     for field in kind.fields:
         path = f"{value}.{quoted_name(field.name)}"
-        inner = _filled(path, field.type, depth)
+        inner = _sized(path, field.type, roots, depth)
         changes = changes or inner is not None
         parts += [literal(field.name), inner or path]
     return f"if({value} IS NULL, NULL, named_struct({', '.join(parts)}))" if changes else None
@@ -97,6 +106,13 @@ def _padded(value: str, kind: AtomicType) -> str:
     length = kind.precision or 1
     long_enough = f"concat(rtrim(CAST({value} AS STRING)), space({length}))"
     return f"regexp_replace({long_enough}, '(?s)^(.{{{length},}}?) *$', '$1')"
+
+
+def _trimmed(value: str, kind: AtomicType) -> str:
+    length = kind.precision or 1
+    text = f"CAST({value} AS STRING)"
+    cut = f"if(rtrim(substring({text}, {length + 1})) = '', left({text}, {length}), {text})"
+    return f"if(char_length({text}) > {length}, {cut}, {text})"
 
 
 def _with(frame: DataFrame, columns: dict[str, Column]) -> DataFrame:

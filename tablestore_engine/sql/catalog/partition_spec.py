@@ -116,6 +116,8 @@ def _value(text: str, kind: DataType, name: str) -> Any:
 def _parsed(value: str, text: str, kind: DataType, name: str) -> Any:
     if isinstance(kind, AtomicType) and kind.root == "CHAR":
         value = value.rstrip(" ").ljust(kind.precision or 1)
+    elif isinstance(kind, AtomicType) and kind.root == "VARCHAR" and not value[kind.precision or 1 :].strip(" "):
+        value = value[: kind.precision or 1]
     try:
         return value_from_text(value, kind)
     except ValueError as error:

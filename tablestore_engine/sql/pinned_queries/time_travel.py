@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.history.change_range import Bound
+from tablestore_engine.schema.types.sql_literals import unquoted_name
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 from tablestore_engine.sql.tokens.cursor import literal_text
 from tablestore_engine.table import Table
@@ -33,7 +34,7 @@ def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame
     """
     if travel.version_sql is not None:
         text = literal_text(travel.version_sql)
-        return table.version(travel.version_sql.strip() if text is None else text.strip())
+        return table.version(unquoted_name(travel.version_sql) if text is None else text.strip())
     assert travel.timestamp_sql is not None
     millis = _millis(travel.timestamp_sql, run)
     if millis is None:

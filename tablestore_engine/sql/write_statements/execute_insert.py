@@ -220,4 +220,7 @@ def _certain(text: str, field: DataField) -> Any:
     constant = constant_at(tokens, 0)
     if constant is None or constant[1] != len(tokens) - 1:
         return None
-    return key_value(constant[0], field.type)
+    value = key_value(constant[0], field.type)
+    longest = getattr(field.type, "precision", None)
+    # Of a longer text, blanks at the end may be cut.
+    return None if isinstance(value, str) and longest is not None and len(value) > longest else value

@@ -75,6 +75,8 @@ def test_date_partitions_get_readable_names():
         (COLUMNS, [], [], {"bucket": "2"}, "needs the option 'bucket-key'"),
         (COLUMNS, [], [], {"sequence.field": "id"}, "needs a primary key"),
         (COLUMNS, ["id"], [], {"sequence.field": "when"}, "not a column"),
+        (COLUMNS, ["id"], [], {"sequence.field": "dt,dt"}, "'sequence.field' names a column twice: dt, dt"),
+        (COLUMNS, [], [], {"bucket-key": "id,id", "bucket": "2"}, "'bucket-key' names a column twice: id, id"),
         (COLUMNS, ["id"], [], {"bukcet": "1"}, "Did you mean 'bucket'?"),
     ],
 )
