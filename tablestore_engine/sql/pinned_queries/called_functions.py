@@ -12,6 +12,7 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.queries.session_functions import is_session_function
 from tablestore_engine.sql.query.bind import BoundQuery
 from tablestore_engine.sql.query.function_calls import calls_of_current_names, function_calls, inlined
+from tablestore_engine.sql.query_structure.values_with_calls import selects_for_values
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.tokens.lexer import edited
 
@@ -40,6 +41,7 @@ class CalledFunctions:
             for call in function_calls(bound.source)
             if (function := self._function(call.parts, database)) is not None
         ]
+        edits += selects_for_values(bound.source, [start for start, _, _ in edits])
         edits += [
             (start, end, f"{literal(OWN_CATALOGS[-1] if of_catalog else self._current)}{alias}")
             for start, end, alias, of_catalog in calls_of_current_names(bound.source)

@@ -108,3 +108,25 @@ def test_functions_are_described_and_their_errors_named(shop):
     shop.sql("DROP FUNCTION IF EXISTS s.f")
     with pytest.raises(FunctionNotFound, match=r"s\.f"):
         shop.sql("DROP FUNCTION s.f")
+
+
+def test_values_call_functions(store):
+    """Spark's VALUES takes no functions of SQL or Python, so such rows are selected."""
+    store.execute("CREATE FUNCTION twice(x INT) RETURNS INT RETURN x * 2")
+    store.execute("CREATE TABLE t (a INT, b STRING DEFAULT 'd')")
+    store.execute("INSERT INTO t VALUES (twice(1), 'x'), (7, upper('y')), (twice(twice(2)), DEFAULT)")
+    store.execute("INSERT INTO t (a) VALUES (default.twice(5))")
+    store.execute(
+        "MERGE INTO t USING (VALUES (10, twice(8)), (11, 3)) AS s(a, n) ON t.a = s.a"
+        " WHEN MATCHED THEN UPDATE SET a = s.n WHEN NOT MATCHED THEN INSERT (a, b) VALUES (twice(s.a), 'new')"
+    )
+    found = [tuple(row) for row in store.sql("SELECT * FROM t ORDER BY a").collect()]
+    assert found == [(2, "x"), (7, "Y"), (8, "d"), (16, "d"), (22, "new")]
+    for text, answer in (
+        ("VALUES (twice(1), 2), (3, 4)", [(2, 2), (3, 4)]),
+        ("VALUES (1, 2) UNION ALL VALUES (twice(3), 4) ORDER BY 1 DESC", [(6, 4), (1, 2)]),
+        ("SELECT col2, v.col1 FROM VALUES (twice(1), 'a') v", [("a", 2)]),
+        ("SELECT * FROM VALUES twice(1), twice(2) AS v(n) JOIN VALUES (twice(2)) w(m) ON n = m", [(4, 4)]),
+        ("SELECT twice(a) FROM VALUES (1), (2) AS v(a)", [(2,), (4,)]),
+    ):
+        assert [tuple(row) for row in store.sql(text).collect()] == answer, text
