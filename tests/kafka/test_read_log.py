@@ -99,7 +99,7 @@ def test_latest_and_from_a_time(logged):
         table.read_log("middle")
 
 
-def test_what_a_row_was_is_known_wherever_a_reader_begins(logged, broker, topic, monkeypatch):
+def test_a_reader_that_begins_anywhere_knows_what_rows_were(logged, broker, topic, monkeypatch):
     monkeypatch.setattr(read_log_module, "_AT_ONCE", 2)
     table, rng = logged(bucket="2"), random.Random(5)
     for number in range(12):
