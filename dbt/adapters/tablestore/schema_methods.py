@@ -73,6 +73,8 @@ class SchemaMethods(SQLAdapter):
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
+        from tablestore_engine.sql.catalog.execute_context import say_notes  # it imports Arrow
+
         layout = TableLayout.of(model)
         identifier = schema_of(relation), str(relation.identifier)
         columns = change.changes(mode)
@@ -86,7 +88,7 @@ class SchemaMethods(SQLAdapter):
             changes = [*dropped, *options.schema_changes(), *with_docs(schema, model, columns)]
             try:
                 if changes:
-                    self.catalog.alter_table(*identifier, changes)
+                    say_notes(options.to_set, self.catalog.alter_table(*identifier, changes).schema)
             except (SchemaError, UnsupportedTypeError) as error:
                 again = "Or run the model once with --full-refresh." if columns else ""
                 raise type(error)(error.message, hint=f"{error.hint or ''} {again}".strip()) from None
