@@ -105,7 +105,7 @@ def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
 
 
 def test_an_error_names_the_option_of_the_column():
-    with pytest.raises(OptionError, match="'fields.v.count-limit' cannot be 'few'"):
+    with pytest.raises(OptionError, match=r"'fields\.v\.count-limit' cannot be 'few'"):
         apply_changes(BASE, [SetOption("fields.v.count-limit", "few")], 0)
 
 
