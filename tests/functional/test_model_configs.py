@@ -110,13 +110,13 @@ class TestOptionsOfOtherNodes:
             assert {"write-only", "dbt.options"}.isdisjoint(table_of(project, name).schema.options)
 
     def test_a_changed_option_that_has_no_effect_is_noted_once(self, project):
-        config = {"test": {"+table_options": {"num-levels": "4"}}}
+        config = {"test": {"+table_options": {"tag.creation-period": "hourly"}}}
         update_config_file(dict.fromkeys(("models", "seeds", "snapshots"), config), "dbt_project.yml")
         for node in ("view", "snap"):
             for said in (1, 0):
                 execute_context._say_once.cache_clear()  # as in another process
                 _, log = run_dbt_and_capture(["build", "-s", node])
-                assert log.count("Option 'num-levels' has no effect without a primary key.") == said, node
+                assert log.count("Option 'tag.creation-period' has no effect without") == said, node
 
 
 class TestModelsOfOtherAdapters(Models):
