@@ -14,6 +14,7 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.table_commands.after_commit import follow, follow_none, sent_before
+from tablestore_engine.operation.table_commands.failed_changes import naming
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.bucket_assignment import partitions_of
@@ -51,6 +52,16 @@ def write_arrow(
         ConflictError: others replaced the table, or won every time; batches can be read once, so their first
             attempt is the only one.
     """
+    with naming("Writing to table", lambda: state.name):
+        return _written(state, rows, intent, resolver)
+
+
+def _written(
+    state: TableState,
+    rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
+    intent: WriteIntent,
+    resolver: Resolver,
+) -> Snapshot:
     done = sent_before(state, intent.identity)
     if done is not None:
         return done

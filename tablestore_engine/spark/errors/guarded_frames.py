@@ -18,10 +18,10 @@ from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.session.session_config import WAREHOUSE, is_scratch
 
 T = TypeVar("T")
-_MODULES = ("pyspark.sql.",)
+_MODULES = ("pyspark.sql.", "pyspark.core.rdd")
 _CLASSES = frozenset({
     "DataFrame", "DataFrameNaFunctions", "DataFrameStatFunctions", "DataFrameWriter", "DataFrameWriterV2",
-    "DataStreamWriter", "GroupedData", "MergeIntoWriter", "StreamingQuery",
+    "DataStreamWriter", "GroupedData", "MergeIntoWriter", "PipelinedRDD", "RDD", "StreamingQuery",
 })  # fmt: skip
 _WRITES_A_TABLE = {("DataFrameWriter", "saveAsTable"), ("DataFrameWriter", "insertInto"), ("DataFrame", "writeTo")}
 _OPERATORS = ("__getitem__", "__getattr__", "__repr__", "_repr_html_")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from tablestore_engine.operation.table_commands.failed_changes import naming
 from tablestore_engine.sql.catalog import (
     execute_alter,
     execute_columns,
@@ -90,6 +91,21 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     ForeignStatement: execute_table.foreign,
 }
 
+_ALTER = "ALTER TABLE"
+_OPENINGS: dict[type[Statement], str] = {
+    CreateTable: "CREATE TABLE",
+    CreateTableLike: "CREATE TABLE",
+    AlterColumns: _ALTER,
+    SetTableProperties: _ALTER,
+    UnsetTableProperties: _ALTER,
+    DropConstraint: _ALTER,
+    AlterUnsupported: _ALTER,
+    partition_statements.DropPartitions: _ALTER,
+    CreateTag: _ALTER,
+    RenameTag: _ALTER,
+    Describe: "DESCRIBE",
+}
+
 
 def execute(statement: Statement, context: CatalogContext) -> StatementResult | None:
     """Execute a statement; None when it is not one that the catalog alone can answer.
@@ -100,7 +116,13 @@ def execute(statement: Statement, context: CatalogContext) -> StatementResult | 
         StorageError: the warehouse cannot be read or written.
     """
     executor = _EXECUTORS.get(type(statement))
-    return None if executor is None else executor(statement, context)
+    if executor is None:
+        return None
+    words, table = _OPENINGS.get(type(statement)), getattr(statement, "table", None)
+    if words is None or table is None:
+        return executor(statement, context)
+    with naming(words, lambda: ".".join(context.identifier(table))):
+        return executor(statement, context)
 
 
 __all__ = ["CatalogContext", "execute"]

@@ -47,11 +47,11 @@ def write_frame(
         table = load()
         if sent_before(table.state, intent.identity, partial(execute_tasks, lambda: spark)) is not None:
             return 0
-        if table.options.write_merge_schema:
-            table = merged(table, incoming_columns(frame, table.schema), spark)
-        else:
-            check_complete(frame, table)
         with failing("Writing to table", lambda: table.name):
+            if table.options.write_merge_schema:
+                table = merged(table, incoming_columns(frame, table.schema), spark)
+            else:
+                check_complete(frame, table)
             rows = Rows(align_by_name(frame, table.schema))
             if overwrite:
                 return replace_rows(spark, table, rows, everything, intent).rows

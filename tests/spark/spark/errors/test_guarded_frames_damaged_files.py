@@ -8,9 +8,10 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from support.damaged import EVERY_DAMAGE, FILES, NOT_NEEDED, STATEMENTS, broken, make_tables
+from support.files import path_of
 
 from tablestore_engine.cli import main
-from tablestore_engine.errors import CorruptFileError, StorageError
+from tablestore_engine.errors import CorruptDataError, CorruptFileError, ExecutionError, StorageError
 
 WRITTEN = ("hash index", "index manifest")
 CELLS = [(kind, damage) for kind in FILES for damage in EVERY_DAMAGE if (kind, damage) not in NOT_NEEDED]
@@ -60,3 +61,23 @@ def test_a_broken_file_is_named(opened, kind, damage):
             text = act()
             assert f"{path} (table default.{name}): " in text, f"{door}: {text}"
             assert len(text.splitlines()) <= 4, f"{door}: {text}"
+
+
+def test_an_rdd_names_a_damaged_file(store):
+    store.sql("create table r (id int, v int)")
+    store.sql("insert into r values (1, 0), (2, 3)")
+    found = store.sql("select * from r").rdd
+    assert found.map(lambda row: row.id).sum() == 3
+    assert found.map(lambda row: (row.id,)).toDF(["x"]).count() == 2
+    with pytest.raises(ExecutionError, match="DIVIDE_BY_ZERO"):
+        store.sql("select 1 / v as x from r").rdd.map(lambda row: row.x).collect()
+    frame = store.sql("select * from r")
+    with open(path_of(store.table("r"), store.table("r").live_files()[0]), "wb") as file:
+        file.write(b"x" * 100)
+    for run in (
+        frame.rdd.collect,
+        lambda: frame.rdd.map(len).count(),
+        lambda: list(frame.rdd.toLocalIterator()),
+    ):
+        with pytest.raises(CorruptDataError, match=r"\(table default\.r\)"):
+            run()
