@@ -46,3 +46,11 @@ def test_a_statement_without_spark_names_its_table(store, text, reason):
     with pytest.raises(TableStoreError) as caught:
         store.execute(text)
     assert str(caught.value).startswith(f"ALTER TABLE default.t failed: {reason}"), str(caught.value)
+
+
+def test_a_write_that_needs_spark_names_its_table(store):
+    columns = {"id": "int", "p": "int"}
+    store.create_table("c", columns, primary_key="id", partition_by="p", options={"bucket": -1})
+    with pytest.raises(TableStoreError) as caught:
+        store.table("c").write(pa.table({"id": [1], "p": [1]}))
+    assert str(caught.value).startswith("Writing to table default.c failed: Rows whose key may be in another partition")
