@@ -73,8 +73,8 @@ KEPT = """\
 ## Kept for other engines: {count} options
 
 They are accepted and stored, change nothing here, and answers are correct without them. The statement that sets one
-says so in a note. So it does for an option that has no effect in this table, because it lacks what the option needs
-("No effect without …" above), and for a property that is no table option, such as `team`.
+says so in a note, the first time in a process. So it does for an option that has no effect in this table, because it
+lacks what the option needs ("No effect without …" above), and for a property that is no table option, such as `team`.
 
 | what they are for | options |
 |---|---|

@@ -47,7 +47,8 @@ class Decoded:
 class Wanted:
     """The rows that are asked for: columns, those of the key, and those that must not be null.
 
-    `every_before`: each update gives its row before. `new_columns`: say which columns the table lacks.
+    `every_before`: each update gives its row before, and each delete the whole row. `new_columns`: say which columns
+    the table lacks.
     """
 
     schema: pa.Schema
@@ -349,15 +350,17 @@ def _with_deletes(
 
 
 def _without_nulls(found: Decoded, wanted: Wanted) -> Decoded:
-    """Rows that lack a value that the table needs are bad; a delete needs only the key."""
+    """Rows that lack a value that the table needs are bad; a delete in a table with a key needs only the key."""
     lacks: npt.NDArray[np.bool_] = np.zeros(found.rows.num_rows, bool)
     bad = list(found.bad)
-    puts = (found.kinds == INSERT) | (found.kinds == AFTER)
+    puts = (found.kinds == INSERT) | (found.kinds == AFTER) | wanted.every_before
     for name in dict.fromkeys((*wanted.keys, *wanted.required)):
         nulls = found.rows.column(name).is_null().to_numpy() & (puts if name not in wanted.keys else True) & ~lacks
         bad += [BadRecord(int(found.positions[at]), f"column '{name}' is null") for at in np.flatnonzero(nulls)]
         lacks |= nulls
-    if not lacks.any():
+    if not bad:
         return found
-    keep = pa.array(~lacks)
-    return Decoded(found.rows.filter(keep), found.kinds[~lacks], found.positions[~lacks], tuple(bad), found.new_columns)
+    # Of a bad message, the other rows are not taken either: the row before without the row after, for example.
+    keep = ~np.isin(found.positions, [one.position for one in bad])
+    rows = found.rows.filter(pa.array(keep))
+    return Decoded(rows, found.kinds[keep], found.positions[keep], tuple(bad), found.new_columns)

@@ -73,6 +73,7 @@ from tablestore_engine.sql.statements.table import (
 from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.tokens.patterns import matching
+from tablestore_engine.sql.write_statements.evolving_catalog import EvolvingCatalog, is_of
 from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
 from tablestore_engine.sql.write_statements.execute_check_constraint import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
@@ -121,12 +122,32 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
         statement.table, context
     ):
         return StatementResult("ALREADY APPLIED", 0)
+    context = _evolving(statement, context)
     run, words = _RUNNERS[type(statement)], _OPENINGS.get(type(statement))
     if words is None:
         return run(statement, context)
     named: Any = statement
     with failing(words, lambda: ".".join(context.identifier(named.table))):
         return run(statement, context)
+
+
+def _evolving(statement: Statement, context: RowContext) -> RowContext:
+    """The context in which a table has the schema that it gets by the statement, or by the write that follows a
+    query."""
+    evolution = context.intent.evolution
+    if evolution is None:
+        return context
+    if isinstance(statement, Query):
+        return replace(context, catalog=EvolvingCatalog(context.catalog, evolution, context.now_millis))
+    if isinstance(statement, (InsertInto, InsertOverwrite, Merge)):
+        identifier = context.identifier(statement.table)
+        if is_of(evolution, *identifier):
+            table = context.catalog.load_table(*identifier)
+            if not context.dynamic_options and not table.schema.crosses_partitions:
+                return replace(context, catalog=EvolvingCatalog(context.catalog, evolution, context.now_millis))
+            # The schema of such a write is not the one to store: it has options of the statement, or routes keys.
+            context.catalog.alter_table(*identifier, evolution.changes)
+    return replace(context, intent=replace(context.intent, evolution=None))
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:

@@ -123,8 +123,20 @@ class TestConstraintsOfTheTable:
         _, log = run_dbt_and_capture(["run", "-s", "kept", *more])
         return log
 
+    def test_a_run_that_fails_leaves_the_constraints_as_they_were(self, project):
+        self.build(project, "1 as id, 1 as v", CHECKED, "--full-refresh")
+        before = table_of(project, "kept").schema
+        for checks in (CHECKED.replace("v > 0", "v > 10"), "[{type: check, name: other, expression: v > 10}]", "[]"):
+            write_file(KEPT.replace("CONSTRAINTS", checks), project.project_root, "models", "models.yml")
+            write_file("select 2 as id, int(raise_error('no')) as v", project.project_root, "models", "kept.sql")
+            run_dbt(["run", "-s", "kept"], expect_pass=False)
+            assert table_of(project, "kept").schema == before, checks
+        self.build(project, "20 as id, 20 as v", CHECKED.replace("v > 0", "v < 100"))
+        assert self.state(project) == (["id", "v"], {"positive": "v < 100"})
+
     def test_constraints_come_and_go_with_the_contract(self, project):
-        run_dbt(["build"])
+        self.build(project, "1 as id, 1 as v", CHECKED, "--full-refresh")
+        run_dbt(["seed"])
         positive = {"positive": "v > 0"}
         assert self.state(project) == (["id", "v"], positive)
         assert self.state(project, "seeded") == (["v"], {})

@@ -23,6 +23,10 @@ DOCUMENTED = """models:
       - {name: id, description: the id}
       - {name: d, description: a new day}
 """
+STRATEGY = """{% macro get_incremental_own_sql(arg_dict) %}
+  insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+"""
 LISTS = "select 1 as id, t.a, named_struct('m', t.m, 'n', t.n) as s from (select {}) as t(a, m, n)"
 FIRST = "select 1 as id, 'one' as a, named_struct('x', 1) as s, 5 as n"
 
@@ -115,11 +119,53 @@ class TestSchemaChanges:
         ]
         assert self.build(project, mode, query) == "UPSERT 1 row"
 
-    def test_a_run_that_fails_names_the_changes_that_stay(self, project):
+    @pytest.mark.parametrize(
+        "more", ["", ", merge_update_columns=['n']", ", incremental_strategy='delete+insert'",
+                 ", incremental_strategy='append'", ", incremental_strategy='insert_overwrite'"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("mode", ["ignore", "sync_all_columns"])
+    def test_a_run_that_fails_leaves_the_table_as_it_was(self, project, mode, more):
+        """The columns change by the commit of the rows, so a run that fails changes none."""
+        before = self.first(project)
+        write_file(RENAMED, project.project_root, "models", "m.yml")
+        commits = before.latest_snapshot().id
+        new = ", 6 as n, 'z' as new" if mode == "sync_all_columns" else ", 6 as n"
+        query = f"select 2 as id, {{value}} as label, named_struct('y', 2) as s{new}"
+        message = self.build(project, f"{mode}'{more}, tags='x", query.format(value="raise_error('no')"), ok=False)
+        assert "stays" not in message
+        assert table_of(project, "m").schema == before.schema
+        assert self.rows(project) == ["""('{"id":1,"a":"one","s":{"x":1},"n":5}',)"""]
+        assert self.build(project, f"{mode}'{more}, tags='x", query.format(value="'two'"))
+        added = ',"new":"z"' if mode == "sync_all_columns" else ""
+        first = [] if "overwrite" in more else ["""('{"id":1,"label":"one","s":{"y":1},"n":5}',)"""]
+        assert self.rows(project) == [
+            *first, """('{"id":2,"label":"two","s":{"y":2},"n":6ADDED}',)""".replace("ADDED", added),
+        ]  # fmt: skip
+        after = self.table(project)
+        assert after.schema.id == before.schema.id + 1
+        assert after.latest_snapshot().schema_id == after.schema.id
+        assert after.latest_snapshot().id == commits + 1, "columns and rows are one commit"
+
+    def test_a_query_of_its_own_table_sees_the_new_names(self, project):
         self.first(project)
         write_file(RENAMED, project.project_root, "models", "m.yml")
+        query = "select id + 1 as id, upper(label) as label, s, n from {{ this }} where s.y = 1"
+        assert self.build(project, "ignore", query) == "UPSERT 1 row; renamed a to label, renamed s.x to y"
+        assert self.rows(project)[1] == """('{"id":2,"label":"ONE","s":{"y":1},"n":5}',)"""
+
+    def test_a_run_without_rows_changes_the_columns(self, project):
+        self.first(project)
+        query = "select 2 as id, 'z' as a, named_struct('x', 2) as s, 6 as n, 1 as new where false"
+        assert self.build(project, "append_new_columns", query) == "UPSERT 0 rows; added new"
+        assert self.table(project).schema.field_names == ("id", "a", "s", "n", "new")
+
+    def test_a_strategy_of_several_statements_names_the_changes_that_stay(self, project):
+        """Its columns change before, because no single commit has its rows."""
+        self.first(project)
+        write_file(STRATEGY, project.project_root, "macros", "own.sql")
+        write_file(RENAMED, project.project_root, "models", "m.yml")
         query = "select 2 as id, raise_error('no') as label, named_struct('y', 2) as s, 6 as n"
-        message = self.build(project, "ignore", query, ok=False)
+        message = self.build(project, "ignore', incremental_strategy='own", query, ok=False)
         assert "before its rows were written, and stays so: renamed a to label, renamed s.x to y." in message
         assert len(self.rows(project)) == 1
 

@@ -207,6 +207,65 @@ class TestChain:
         assert orders(store) == shop.orders
 
 
+class TestWithoutAKey:
+    """All changes of messages that hold only a part of the row before, in a model without a key."""
+
+    MODEL = """
+{{ config(materialized='incremental', incremental_strategy='changelog') }}
+select * from {{ kafka_changes(source('shop', 'NAME')) }}
+"""
+
+    @pytest.fixture(scope="class")
+    def models(self, only_broker):
+        strict = COLUMNS.replace("data_type: string}", "data_type: string, constraints: [{type: not_null}]}")
+        tables = ", ".join(
+            f"{{name: {name}, config: {{meta: {{kafka: {{dead_letters: bad_{name}}}}}}}, {columns}}}"
+            for name, columns in (("lenient", COLUMNS), ("strict", strict))
+        )
+        meta = f"{{kafka: {{servers: '{only_broker.servers}', topic: dbt-parts}}}}"
+        return {
+            "sources.yml": f"sources: [{{name: shop, config: {{meta: {meta}}}, tables: [{tables}]}}]",
+            **{f"{name}.sql": self.MODEL.replace("NAME", name) for name in ("lenient", "strict")},
+        }
+
+    def test_a_part_of_a_row_is_a_dead_letter_or_refused(self, project, store, broker):
+        shop = Shop(broker.servers, "dbt-parts")
+
+        def send(number, **message):
+            key = json.dumps({"id": number}).encode()
+            shop.send(0, json.dumps({"before": None, "after": None, **message}).encode(), key)
+
+        def held(name):
+            return sorted(row["id"] for row in store.table(name).to_arrow().to_pylist())
+
+        first, second = ({"id": number, "customer": "a", "amount": number} for number in (1, 2))
+        send(1, after=first, op="c")
+        send(2, after=second, op="c")
+        send(1, before={"id": 1}, op="d")
+        run_dbt(["run"])
+        assert held("lenient") == held("strict") == [1, 2]
+        send(1, before={"id": 1}, after={**first, "amount": 5}, op="u")
+        send(3, after={**second, "id": 3}, op="c")
+        run_dbt(["run"])
+        assert held("lenient") == held("strict") == [1, 2, 3]
+        for name in ("lenient", "strict"):
+            reasons = {one["kafka_offset"]: one["reason"] for one in store.table(f"bad_{name}").to_arrow().to_pylist()}
+            assert sorted(reasons) == [2, 3]
+            why = "only the columns of the key: id" if name == "lenient" else "column 'customer' is null"
+            assert all(why in one for one in reasons.values())
+
+        # With nulls, it reads as a row. Where these are not allowed, it is bad; else it is noticed by the write.
+        send(1, before={"id": 1, "customer": None, "amount": None}, op="d")
+        send(2, before=second, op="d")
+        results = run_dbt(["run"], expect_pass=False)
+        by_model = {one.node.name: one for one in results.results}
+        assert held("strict") == [1, 3]
+        assert by_model["lenient"].status == "error"
+        assert "take away a row that table" in by_model["lenient"].message
+        assert "'id': 1, 'customer': None" in by_model["lenient"].message
+        assert held("lenient") == [1, 2, 3]
+
+
 def dies(*args):
     raise RuntimeError("killed")
 

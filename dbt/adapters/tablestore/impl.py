@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.base.impl import ConstraintSupport, FreshnessResponse
 from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
-from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.contracts.connection import AdapterResponse, ConnectionState
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ConstraintType
@@ -30,6 +30,8 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 if TYPE_CHECKING:
     import agate
     from dbt_common.contracts.metadata import CatalogTable
+
+    from tablestore_engine.catalog import Catalog
 
 _FULL = CapabilitySupport(support=Support.Full)
 
@@ -109,7 +111,18 @@ class TableStoreAdapter(MacroMethods):
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
             return self.get_column_schema_from_query(f"select * from {relation.render()}")  # type: ignore[return-value]
         with self.connections.exception_handler("get columns"):
-            return columns_of(self.catalog, schema_of(relation), str(relation.identifier))
+            return columns_of(self._catalog_of_model(), schema_of(relation), str(relation.identifier))
+
+    def _catalog_of_model(self) -> Catalog:
+        """The catalog in which a table has the columns that it gets with the rows of the model."""
+        connection = self.connections.get_if_exists()
+        handle = connection.handle if connection is not None and connection.state == ConnectionState.OPEN else None
+        if handle is None or handle.evolution is None:
+            return self.catalog
+        from tablestore_engine.sql.write_statements.evolving_catalog import EvolvingCatalog
+        from tablestore_engine.storage.clock import now_millis
+
+        return EvolvingCatalog(self.catalog, handle.evolution, now_millis)
 
     @available.parse_none
     def drop_relation(self, relation: BaseRelation) -> None:

@@ -158,6 +158,8 @@ class MacroMethods(ChangeMethods):
             with self.connections.exception_handler("dead letters"):
                 self._model_topics.bury(name, str(model["schema"]))
             done = self.connections.write(sql, intent)
+            if existing is not None:
+                self._add_constraints(existing, layout.constraints)
             self._model_changes.keep(name)
             self._drop_views(self._model_topics.keep(name))
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
@@ -172,12 +174,14 @@ class MacroMethods(ChangeMethods):
             error.msg = f"{error.msg}{changed}"
             raise
         finally:
-            self.connections.get_thread_connection().handle.steps = None
+            handle = self.connections.get_thread_connection().handle
+            handle.steps = handle.evolution = None
 
     def _changed_before(self, name: str, existing: BaseRelation | None) -> str:
         """The sentence of a failed write on the changes of its table, which were committed before the rows."""
         note = self._schema_notes.pop(name, "")
-        if existing is None or not note:
+        with_rows = self.connections.get_thread_connection().handle.evolution is not None
+        if existing is None or not note or with_rows:
             return ""
         return f" The table was changed before its rows were written, and stays so: {note}."
 

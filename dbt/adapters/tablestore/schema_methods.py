@@ -24,6 +24,7 @@ from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.errors import SchemaError, TableNotFound, UnsupportedTypeError
+from tablestore_engine.operation.write_job.write_intent import Evolution
 from tablestore_engine.schema.table.check_constraints import without_checks
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
@@ -66,10 +67,16 @@ class SchemaMethods(SQLAdapter):
 
     @available.parse_none
     def tablestore_evolve(
-        self, relation: BaseRelation, change: SchemaChange, mode: str, model: Mapping[str, Any]
+        self,
+        relation: BaseRelation,
+        change: SchemaChange,
+        mode: str,
+        model: Mapping[str, Any],
+        with_rows: bool = False,
     ) -> None:
         """Adapt a table to its model or snapshot, in one commit of its schema: its options, the comments that it
-        persists, and as far as the mode allows, its columns.
+        persists, and as far as the mode allows, its columns. `with_rows`: by the commit of the next statement, which
+        writes the rows. Constraints that the table gets are added after the rows.
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
@@ -85,15 +92,23 @@ class SchemaMethods(SQLAdapter):
             dropped = layout.constraints.changes(schema).dropped
             changes = [*dropped, *options.schema_changes(), *with_docs(schema, model, columns)]
             try:
-                if changes:
+                if changes and with_rows:
+                    self._evolve_with_rows(Evolution(identifier, tuple(changes)))
+                elif changes:
                     self.catalog.alter_table(*identifier, changes)
             except (SchemaError, UnsupportedTypeError) as error:
                 again = "Or run the model once with --full-refresh." if columns else ""
                 raise type(error)(error.message, hint=f"{error.hint or ''} {again}".strip()) from None
-        self._add_constraints(relation, layout.constraints)
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note
+
+    def _evolve_with_rows(self, evolution: Evolution) -> None:
+        from tablestore_engine.operation.table_commands.alter_table import evolving
+        from tablestore_engine.storage.clock import now_millis
+
+        evolving(self.catalog.load_table(*evolution.table).state, evolution.changes, now_millis())  # or it is refused
+        self.connections.get_thread_connection().handle.evolution = evolution
 
     @available.parse(lambda query, *a, **k: query)
     def tablestore_with_fields_of(self, query: str, relation: BaseRelation, mode: str) -> str:

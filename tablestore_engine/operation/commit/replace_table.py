@@ -68,7 +68,7 @@ def schema_publisher(
             return schema  # written by an earlier attempt of this commit
         staged = None
         if current is not None and schema.replaces is not None and schema.base is None:
-            # A schema with a base only has more columns, in which old rows have nulls.
+            # Under a schema with a base, old rows are read by field id: those of new columns are null.
             staged = until_committed(current, schema)
         if newest >= schema.id or not schemas.try_create(schema, staged):
             raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

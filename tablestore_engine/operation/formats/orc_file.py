@@ -33,12 +33,12 @@ class OrcWriter:
         self._stats = RowStats(layout.schema)
         self._with_timestamps = [one for one in layout.schema if _as_read(one.type) != one.type]
         self._with_rows = [one for one in layout.schema if _has_rows(one.type)]
-        # ORC has two levels of zstd, and no brotli: each file says how it is compressed.
-        is_small = layout.options.file_compression_zstd_level > _FAST_ZSTD
+        # ORC has no brotli: each file says how it is compressed.
+        codec = _CODECS.get(layout.compression, "zstd")
         self._writer = orc.ORCWriter(
             sink,
-            compression=_CODECS.get(layout.compression, "zstd"),
-            compression_strategy="compression" if is_small else "speed",
+            compression=codec,
+            compression_strategy=_strategy(codec, layout.options.file_compression_zstd_level),
             stripe_size=layout.group_bytes,
             dictionary_key_size_threshold=_DICTIONARY_SHARE,
         )
@@ -145,3 +145,9 @@ def read_orc(handle: pa.NativeFile, columns: Mapping[str, pa.DataType], sizes: B
         rows = stripe.cast(pa.schema([(name, columns[name]) for name in names]))
         for part in slices_within(rows, sizes.bytes):
             yield from part.to_batches(max_chunksize=sizes.rows)
+
+
+def _strategy(codec: str, zstd_level: int) -> str:
+    """ORC's only setting of a level: two of zstd. The fast way of its lz4 compresses next to nothing."""
+    is_small = zstd_level > _FAST_ZSTD if codec == "zstd" else codec == "lz4"
+    return "compression" if is_small else "speed"

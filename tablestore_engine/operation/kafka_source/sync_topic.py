@@ -29,6 +29,7 @@ from tablestore_engine.operation.kafka_source.source import (
     refuse_lost,
     why_another_topic,
 )
+from tablestore_engine.operation.kafka_source.unmatched_changes import with_unmatched_as_bad
 from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
@@ -133,10 +134,11 @@ class _Sync:
         if found.new_columns:
             self._add(found.new_columns)
             found = decode(self._source.format, values, keys, self._wanted())
+        found = with_unmatched_as_bad(self._state, found)
         if found.bad:
             self._keep_dead_letters(found, messages)
         taken = consumed(self._source, self._before, offsets)
-        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,)))
+        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,), retractions_checked=True))
         self._before = taken.after
         done = self.result
         self.result = Synced(

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
 from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
 from tablestore_engine.operation.kafka_source.dead_letters import Letter, letters_of
+from tablestore_engine.operation.kafka_source.rows_of_key_only import with_key_only_as_bad
 from tablestore_engine.operation.kafka_source.source import KafkaSource, check_format, check_start
 from tablestore_engine.operation.kafka_source.sync_topic import batches
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
@@ -76,6 +77,8 @@ def take_batch(
         for messages, _ in batches(source, starts, ends, AT_ONCE):
             values, keys = [one.value() for one in messages], [one.key() for one in messages]
             found = decode(source.format, values, keys, wanted)
+            if wanted.every_before:
+                found = with_key_only_as_bad(source.format, found, values, keys)
             parts.append(found.rows)
             kinds.append(found.kinds)
             letters += letters_of(found, messages)

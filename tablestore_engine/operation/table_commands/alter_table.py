@@ -45,9 +45,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
         changed = apply_changes(
             current, changes, now_millis, has_data=snapshot is not None, earlier=_earlier(state, current, changes)
         )
-        if replace(changed, id=current.id, time_millis=current.time_millis, base=current.base) == replace(
-            current, replaces=None
-        ):
+        if _is_same(changed, current):
             return state.with_schema(current)
         if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
             _require_one_upper_run(state, snapshot)
@@ -56,6 +54,29 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
             return done
         time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
     raise ConflictError(f"The schema of '{state.name}' is being changed by others.", hint="Try again.")
+
+
+def evolving(state: TableState, changes: Sequence[SchemaChange], now_millis: int) -> TableState:
+    """The table with a next schema, which the commit of its next write stores; itself if nothing changes. The changes
+    forbid no rows that exist.
+
+    Raises:
+        SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
+    """
+    newest, snapshot, current = state.schemas.list_ids()[-1], state.snapshots.latest(), state.schema
+    earlier = _earlier(state, current, changes)
+    changed = apply_changes(current, changes, now_millis, has_data=snapshot is not None, earlier=earlier)
+    if _is_same(changed, current):
+        return state
+    if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
+        _require_one_upper_run(state, snapshot)
+    schema = replace(changed, id=newest + 1, replaces=str(current.id), base=current.id)
+    return replace(state, schema=schema, evolving=True)
+
+
+def _is_same(changed: TableSchema, current: TableSchema) -> bool:
+    back = replace(changed, id=current.id, time_millis=current.time_millis, base=current.base)
+    return back == replace(current, replaces=None)
 
 
 def _require_checked(changes: Sequence[SchemaChange], snapshot: Snapshot | None, current: TableSchema) -> None:

@@ -6,6 +6,7 @@ The tags alone say what was done, so the commits of any number of processes make
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 from tablestore_engine.errors import TagAlreadyExists, TagNotFound
@@ -14,6 +15,9 @@ from tablestore_engine.metadata.tag_lifetime import Lifetime
 from tablestore_engine.operation.tags.tag_periods import TagPeriods, time_of
 from tablestore_engine.operation.tags.tags import create_tag, delete_tag, replace_tag
 from tablestore_engine.table_state import TableState
+
+# Paimon counts, and removes, all tags of a table that has the mode batch; those that somebody made are kept here.
+_OF_A_DAY = re.compile(r"batch-write-\d{4}-\d{2}-\d{2}")
 
 
 def create_automatic_tags(state: TableState, now_millis: int) -> list[str]:
@@ -39,7 +43,9 @@ def _of_the_commit(state: TableState, now_millis: int) -> list[str]:
         replace_tag(state, name, latest, lifetime)
     except TagNotFound:
         create_tag(state, name, latest, lifetime)
-    _remove_oldest(state, state.tags.all())
+    _remove_oldest(
+        state, {tag: one for tag, one in state.tags.all().items() if tag == name or _OF_A_DAY.fullmatch(tag)}
+    )
     return [name]
 
 

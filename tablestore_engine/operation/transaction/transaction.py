@@ -33,6 +33,7 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.files.rolling_writer import write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.plan_scan import live_entries
+from tablestore_engine.operation.transaction.retractions_of_messages import check_retractions
 from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.operation.write_job.hash_index_change import index_change
 from tablestore_engine.operation.write_job.new_write import new_job
@@ -115,6 +116,7 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
 
     Raises:
         ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
+        NegativeCountError: messages take away rows of a table without a key that it does not have.
         CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
     """
     changelog = Input(tuple(result.changelog)) if result.changelog and change.kind == "APPEND" else None
@@ -126,6 +128,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         consumed=concerning(state.name, job.intent.consumed),
     )
     with removed_unless_committed(job.target, result):
+        before = state.snapshots.latest() if change.kind == "APPEND" else None
+        check_retractions(state.with_schema(job.schema), job.intent, result.entries, before)
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         sent = send_before_commit(state.with_schema(schema), change.kind, result.entries)
         properties = {**(job.intent.properties or {}), **sent} if sent else job.intent.properties

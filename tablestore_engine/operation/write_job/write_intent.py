@@ -12,6 +12,14 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 
 @dataclass(frozen=True)
+class Evolution:
+    """Changes of the schema of a table, database and name, that its next write commits with the rows."""
+
+    table: tuple[str, str]
+    changes: tuple[SchemaChange, ...]
+
+
+@dataclass(frozen=True)
 class WriteIntent:
     """How rows are written, and what the snapshot says of it.
 
@@ -21,7 +29,9 @@ class WriteIntent:
         properties: stored with the snapshot.
         identity: the committing user and identifier; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from, and the mark of a build.
+        retractions_checked: the rows that topics take away from a table without a key are known to be there.
         describe: the comments of a new table, as changes of the schema that follows from its query.
+        evolution: what becomes of the schema of an existing table by the write. A query sees it, too.
     """
 
     refuse_duplicates: bool = False
@@ -29,14 +39,17 @@ class WriteIntent:
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
     consumed: tuple[Consumed, ...] = ()
+    retractions_checked: bool = False
     describe: Callable[[TableSchema], Sequence[SchemaChange]] | None = None
+    evolution: Evolution | None = None
 
     @property
     def commits_nothing(self) -> bool:
         """Whether a write without any rows needs no commit. A write of a chosen identity is known by its commit; that
-        of a stream by what it consumed."""
+        of a stream by what it consumed; a schema that changes needs one, too."""
         known_again = self.identity is not None and self.identity.check_duplicate and not self.consumed
-        return self.properties is None and not known_again and all(one.streams or one.marks for one in self.consumed)
+        needed = known_again or self.properties is not None or self.evolution is not None
+        return not needed and all(one.streams or one.marks for one in self.consumed)
 
     @property
     def buffers(self) -> bool:

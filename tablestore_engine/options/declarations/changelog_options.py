@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tablestore_engine.options.declarations.needs import CHANGELOG, CHANGELOG_OR_LOG, COMPARED_CHANGELOG, KEY, LOOKUP
+from tablestore_engine.options.declarations.needs import (
+    CHANGELOG,
+    CHANGELOG_OR_LOG,
+    COMPARED_CHANGELOG,
+    KEY,
+    LOOKUP,
+    ROWS_LEFT_OUT,
+)
 from tablestore_engine.options.option import Option
 from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, MEMORY, TEXT
 
@@ -50,7 +57,7 @@ class ChangelogOptions:
         COLUMNS,
         (),
         "Columns in which such a row may differ: a change of them alone is not recorded.",
-        needs=COMPARED_CHANGELOG,
+        needs=ROWS_LEFT_OUT,
     )
     lookup_cache_max_memory_size = Option(
         "lookup.cache-max-memory-size",

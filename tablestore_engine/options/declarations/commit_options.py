@@ -137,7 +137,7 @@ class CommitOptions:
         "tag.creation-period",
         ENUM,
         "daily",
-        "Period of automatic tags.",
+        "Period of automatic tags, unless `tag.creation-period-duration` says another one.",
         choices=tuple(PERIODS),
         needs=TAGS_OF_PERIODS,
     )
@@ -161,8 +161,8 @@ class CommitOptions:
         "tag.period-formatter",
         ENUM,
         "with_dashes",
-        "How the names of automatic tags are written. One of digits only is read like the id of a snapshot: "
-        "VERSION AS OF 20240131.",
+        "How the names of the automatic tags of days and hours are written; those of other periods have one form. A "
+        "name of digits only is read like the id of a snapshot: VERSION AS OF 20240131.",
         choices=("with_dashes", "without_dashes", "without_dashes_and_spaces"),
         needs=TAGS_OF_PERIODS,
     )
@@ -170,7 +170,7 @@ class CommitOptions:
         "tag.num-retained-max",
         INT,
         None,
-        "Largest number of automatic tags; the oldest are removed.",
+        "Largest number of automatic tags; the oldest are removed. Tags that somebody made stay.",
         minimum=1,
         needs=AUTOMATIC_TAGS,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablestore_engine.options.declarations.needs import KEY, MARKED_ROWS, NO_KEY, SCHEDULE
+from tablestore_engine.options.declarations.needs import KEY, KEY_OR_RETRACTIONS, MARKED_ROWS, NO_KEY, SCHEDULE
 from tablestore_engine.options.option import Derived, Option
 from tablestore_engine.options.option_type import BOOLEAN, DURATION, FLOAT, INT, MEMORY
 
@@ -78,8 +78,10 @@ class CompactionOptions:
         "compaction.max-size-amplification-percent",
         INT,
         200,
-        "Size of the upper runs, as a percentage of the last run, beyond which a full compaction starts.",
+        "Size of the upper runs, as a percentage of the last run, beyond which a full compaction starts. In "
+        "a table without a key, once it has retractions.",
         minimum=1,
+        needs=KEY_OR_RETRACTIONS,
     )
     size_ratio = Option(
         "compaction.size-ratio",
@@ -100,7 +102,8 @@ class CompactionOptions:
         "compaction.total-size-threshold",
         MEMORY,
         None,
-        "Size of a bucket below which a write compacts it fully.",
+        "Size of a bucket below which a write compacts it fully; in a table without a key, once it has retractions.",
+        needs=KEY_OR_RETRACTIONS,
     )
     incremental_size_threshold = Option(
         "compaction.incremental-size-threshold",

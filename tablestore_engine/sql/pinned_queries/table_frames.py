@@ -92,7 +92,7 @@ class TableRead:
     def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
         """The same, from an earlier statement where nothing that they depend on has changed."""
         snapshot, reference = self.snapshot, self.reference
-        if snapshot is None or reference.options:
+        if snapshot is None or reference.options or self.table.state.evolving:
             return self.frame(spark, self.plan())
         cached = self.cached_frame(spark)
         if cached is not None:

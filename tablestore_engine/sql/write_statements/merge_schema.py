@@ -43,7 +43,8 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     Raises:
         SchemaError: a column that cannot be added or changed. SqlError: keys of the table may change partition.
     """
-    schema = table.schemas.load(table.schema.id)  # without the options of the statement
+    evolves = table.state.evolving
+    schema = table.schema if evolves else table.schemas.load(table.schema.id)  # without the statement's options
     explicit = table.options.write_merge_schema_explicit_cast
     how = Merging(explicit, session_resolver(spark))
     check_alike_fields([(name, kind) for name, kind, _ in incoming], how.resolver)
@@ -59,7 +60,8 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     earlier = [table.schemas.load(one) for one in ids if one < schema.id]
     changed = apply_changes(_casting(schema, explicit), changes, clock.now_millis(), earlier=earlier)
     changed = replace(changed, options=schema.options)
-    return table.evolving(replace(changed, id=ids[-1] + 1, replaces=str(schema.id), base=schema.id))
+    base = schema.base if evolves else schema.id
+    return table.evolving(replace(changed, id=ids[-1] + 1, replaces=str(base), base=base))
 
 
 def _casting(schema: TableSchema, explicit: bool) -> TableSchema:

@@ -95,6 +95,23 @@ def test_an_update_without_values_before_is_bad_for_a_table_without_key(name):
     assert [(one.position, f"in '{field}'" in one.reason) for one in found.bad] == [(1, True)]
 
 
+@pytest.mark.parametrize("every_before", [True, False])
+def test_no_part_of_a_bad_message_is_taken(every_before):
+    wanted = Wanted(ROW, () if every_before else ("id",), ("name",), every_before=every_before)
+    nameless = {"id": 1, "price": 1.5}
+    messages = [
+        {"before": row(1), "after": nameless, "op": "u"},
+        {"before": nameless, "after": row(1), "op": "u"},
+        {"before": nameless, "after": None, "op": "d"},
+        {"before": row(3), "after": nameless, "op": "u"},
+    ]
+    found = decoded("debezium-json", *messages, wanted=wanted)
+    assert sorted(one.position for one in found.bad) == ([0, 1, 2, 3] if every_before else [0, 3])
+    assert [kind for kind, *_ in rows(found)] == ([] if every_before else ["+U", "-D"])
+    several = {"data": [TEXT, {"id": "7"}], "type": "INSERT"}
+    assert rows(decoded("canal-json", several, CANAL[0], wanted=wanted)) == [("+I", *A)]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -55,22 +55,49 @@ SNAPPY, AVRO = table({"file.compression": "snappy"}), table({"file.format": "avr
 # Tables in which a need is met, and tables in which it is not.
 TABLES = {
     needs.KEY: ([KEYED, DYNAMIC], [PLAIN, PARTITIONED]),
+    needs.KEY_OR_RETRACTIONS: (
+        [PLAIN, KEYED, table({"retractions": "refuse", "merge-engine": "tablestore-count"})],
+        [table({"retractions": "refuse"})],
+    ),
     needs.NO_KEY: ([PLAIN], [KEYED]),
     needs.DYNAMIC_BUCKETS: ([DYNAMIC], [PLAIN, KEYED]),
     needs.INDEX_FILES: ([DYNAMIC, MARKED], [PLAIN, KEYED]),
     needs.MARKED_ROWS: ([MARKED], [PLAIN, table({"deletion-vectors.enabled": "true"}, ("id",))]),
     needs.PARTITIONS: ([PARTITIONED], [PLAIN, KEYED]),
     needs.ZSTD: (
-        [PLAIN, table({"file.compression": "lz4", "file.compression.per.level": "1:zstd"}, ("id",))],
-        [SNAPPY],
+        [
+            PLAIN,
+            table({"file.compression": "lz4", "file.compression.per.level": "1:zstd"}, ("id",)),
+            table({"file.compression": "lz4", "file.format.per.level": "1:avro"}, ("id",)),
+            table({"file.compression": "brotli", "file.format": "orc"}),
+        ],
+        [
+            SNAPPY,
+            table({"file.compression": "lz4", "file.compression.per.level": "1:zstd"}),
+            table({"file.compression": "lz4"}),
+            table({"file.compression": "brotli"}),
+            table({"file.compression": "lz4", "file.format": "orc"}),
+            table({"file.compression": "gzip", "file.format": "avro"}),
+        ],
     ),
-    needs.BLOCKS: ([PLAIN, table({"file.format": "avro", "file.format.per.level": "5:orc"}, ("id",))], [AVRO]),
+    needs.BLOCKS: (
+        [PLAIN, table({"file.format": "avro", "file.format.per.level": "5:orc"}, ("id",))],
+        [AVRO, table({"file.format": "avro", "file.format.per.level": "5:orc"})],
+    ),
     needs.INDEXED_COLUMNS: ([table({"file-index.bitmap.columns": "v"})], [PLAIN]),
     needs.SEQUENCE: ([table({"sequence.field": "v"}, ("id",))], [KEYED]),
     MergeOptions.default_aggregate_function.needs: ([table({"merge-engine": "aggregation"}, ("id",))], [PLAIN, KEYED]),
     needs.CHANGELOG: ([producing("input"), producing("lookup")], [PLAIN, KEYED]),
     needs.CHANGELOG_OR_LOG: ([producing("input"), LOGGED], [PLAIN, KEYED]),
     needs.COMPARED_CHANGELOG: ([producing("lookup"), producing("full-compaction")], [KEYED, producing("input")]),
+    needs.ROWS_LEFT_OUT: (
+        [producing("lookup"), producing("full-compaction")],
+        [
+            KEYED,
+            producing("input"),
+            table({"changelog-producer": "lookup", "changelog-producer.row-deduplicate": "false"}, ("id",)),
+        ],
+    ),
     needs.LOOKUP: ([producing("lookup")], [KEYED, producing("full-compaction")]),
     needs.LOG: ([LOGGED], [PLAIN, KEYED]),
     needs.SCHEDULE: ([table({"compaction.schedule.enabled": "true"})], [PLAIN]),

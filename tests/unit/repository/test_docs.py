@@ -15,6 +15,7 @@ from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KE
 from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 from dbt.adapters.tablestore.macro_methods import BUILTIN_STRATEGIES
+from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS
 
 PAGES = [
     *sorted(
@@ -75,6 +76,13 @@ def test_every_config_of_a_model_is_documented():
 
 def test_every_strategy_is_documented():
     assert _first_column("docs/configuration.md", "Incremental strategies") == set(BUILTIN_STRATEGIES)
+
+
+def test_the_readme_counts_the_aggregate_functions():
+    counted = set(AGGREGATE_FUNCTIONS) - {"first_not_null_value"}  # an old name of another one
+    assert len(counted) == 22
+    assert "[twenty-two functions](docs/how-to/aggregate.md)" in text_of("README.md")
+    assert all(f"`{one}`" in text_of("docs/how-to/aggregate.md") for one in counted)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -21,8 +22,9 @@ from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
-from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write_job.write_intent import PLAIN, Evolution, WriteIntent
 from tablestore_engine.sql.tokens.split_statements import split
+from tablestore_engine.sql.written_tables import written_tables
 
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.connection.environment import Environment, Lease
@@ -36,7 +38,8 @@ _INTERRUPT_SECONDS = 0.5
 class Handle:
     """One dbt connection: a store with a Spark session of its own, taken when first needed.
 
-    `steps`: what the model that is built now has written, if it is computed from changes.
+    `steps`: what the model that is built now has written, if it is computed from changes. `evolution`: what becomes of
+    the schema of its table by the statement that writes its rows.
     """
 
     def __init__(self, environment: Environment, database: str) -> None:
@@ -47,6 +50,7 @@ class Handle:
         self._working = False
         self._lease: Lease | None = None
         self.steps: ModelSteps | None = None
+        self.evolution: Evolution | None = None
 
     def cursor(self) -> Cursor:
         return Cursor(self)
@@ -135,6 +139,7 @@ class Cursor:
         statements = split(sql)
         if not statements:
             self._take(None)
+        intent = self._evolving(statements, intent)
         steps = None if self._handle.steps is None else self._steps_of(statements, intent)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
@@ -144,6 +149,17 @@ class Cursor:
                 self.drain()
         if steps is not None:
             steps.finish()
+
+    def _evolving(self, statements: Sequence[str], intent: WriteIntent) -> WriteIntent:
+        """The intent with the next schema of the model's table, which of several writes none has: it is made first."""
+        evolution = self._handle.evolution
+        if evolution is None:
+            return intent
+        if sum(map(bool, map(written_tables, statements))) > 1:
+            self._handle.evolution = None
+            self._handle.environment.catalog.alter_table(*evolution.table, evolution.changes)
+            return intent
+        return replace(intent, evolution=evolution)
 
     def _steps_of(self, statements: Sequence[str], intent: WriteIntent) -> TextSteps | None:
         """The writes of the statements, if a model is built that is computed from changes."""

@@ -57,15 +57,26 @@ def test_compression(tmp_path, asked, found):
     assert orc_file(table).compression == found
 
 
-def test_the_level_of_zstd(tmp_path):
-    sizes = []
-    for level in ("1", "9"):
-        options = {"file.format": "orc", "file.compression.zstd-level": level}
-        table = make_table(tmp_path / level, {"v": "STRING"}, options=options)
-        write(table, [{"v": f"{n * n % 9973} and {n % 7}"} for n in range(20_000)])
-        (entry,) = table.live_files()
-        sizes.append(entry.file.file_size)
-    assert sizes[1] < sizes[0]
+def size_of(folder, **options):
+    table = make_table(folder, {"v": "STRING"}, options={"file.format": "orc", **options})
+    write(table, [{"v": f"{n * n % 9973} and {n % 7}"} for n in range(20_000)])
+    (entry,) = table.live_files()
+    return entry.file.file_size
+
+
+@pytest.mark.parametrize("codec", ["zstd", "brotli", "snappy", "lz4", "gzip", "none"])
+def test_the_level_is_that_of_zstd(tmp_path, codec):
+    first, last = (
+        size_of(tmp_path / level, **{"file.compression": codec, "file.compression.zstd-level": level})
+        for level in ("1", "9")
+    )
+    assert last < first if codec in ("zstd", "brotli") else last == first
+
+
+@pytest.mark.parametrize("codec", ["zstd", "snappy", "lz4", "gzip"])
+def test_files_are_smaller_with_each_compression(tmp_path, codec):
+    sizes = [size_of(tmp_path / one, **{"file.compression": one}) for one in ("none", codec)]
+    assert sizes[1] < 0.8 * sizes[0]
 
 
 def test_stripes_have_the_size_of_a_block(tmp_path):

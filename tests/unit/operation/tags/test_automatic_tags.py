@@ -105,6 +105,13 @@ def test_a_batch_names_its_newest_snapshot(commit_at, name, found):
     assert commit("2024-03-10T05:00", "2024-03-10T06:00", "2024-03-11T07:00") == found
 
 
+def test_only_so_many_batches_are_kept_and_tags_of_somebody_stay(commit_at):
+    commit = commit_at(**{**BY_TIME, "tag.automatic-creation": "batch", "tag.num-retained-max": "1"})
+    commit("2024-03-10T05:00")
+    commit.table.create_tag("mine", 1)
+    assert commit("2024-03-11T05:00") == {"mine": 1, "batch-write-2024-03-11": 2}
+
+
 def test_time_zone_and_the_usual_write(tmp_path):
     table = keyed_table(tmp_path, {"bucket": "1", **BY_TIME, "sink.process-time-zone": "Asia/Tokyo"})
     snapshot = table.write(

@@ -40,7 +40,7 @@ def test_a_row_that_violates_a_constraint_fails_the_write(tmp_path):
         with pytest.raises(ConstraintError) as raised:
             table.write(rows)
         shown = "A row violates the CHECK constraint positive (v > 0 AND id < 9): id = 5, v = -5.00."
-        assert raised.value.message == shown
+        assert raised.value.message == f"Writing to table default.t failed: {shown}"
     assert reload(table).latest_snapshot() == before
     table.write(some((1, -1), (2, 2), _row_kind=["-D", "+U"]))
     assert [(row["id"], row["v"]) for row in read(table)] == [(2, 2)]
@@ -115,5 +115,5 @@ def test_columns_are_compared_and_texts_matched(tmp_path):
     ):
         with pytest.raises(ConstraintError) as raised:
             table.write(some(*values, s=texts))
-        assert raised.value.message == f"A row violates the CHECK constraint {shown}"
+        assert raised.value.message.endswith(f" failed: A row violates the CHECK constraint {shown}")
     assert len(read(table)) == 3

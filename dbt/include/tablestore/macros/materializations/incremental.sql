@@ -21,7 +21,8 @@
       {{ get_assert_columns_equivalent(query) }}
       {%- set query = get_select_subquery(query) -%}
     {%- endif -%}
-    {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
+    {%- set atomic = adapter.tablestore_is_builtin(strategy) -%}
+    {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation, atomic) -%}
     {%- set query = adapter.tablestore_with_fields_of(query, target_relation, on_schema_change) -%}
     {%- set source = tablestore_source(strategy, query, target_relation) -%}
     {%- set build_sql = strategy_macro({
@@ -54,14 +55,15 @@
 {%- endmacro %}
 
 
-{# Adapts the table to the model, in one commit of its schema. The columns to write: those of the table, or those of the
-   query if on_schema_change adapts the table to them. #}
-{% macro tablestore_dest_columns(on_schema_change, query, target_relation) -%}
+{# Adapts the table to the model: together with the rows if these are written by one statement (`atomic`), else before,
+   in one commit of its schema. The columns to write: those of the table, or those of the query if on_schema_change
+   adapts the table to them. #}
+{% macro tablestore_dest_columns(on_schema_change, query, target_relation, atomic=false) -%}
   {%- set found = none if on_schema_change == 'ignore' else adapter.get_column_schema_from_query(query) -%}
   {%- set change = adapter.tablestore_schema_change(found, adapter.get_columns_in_relation(target_relation), model) -%}
   {%- if change and on_schema_change == 'fail' -%}
     {% do exceptions.raise_compiler_error(change.misfit(target_relation.render())) %}
   {%- endif -%}
-  {% do adapter.tablestore_evolve(target_relation, change, on_schema_change, model) %}
+  {% do adapter.tablestore_evolve(target_relation, change, on_schema_change, model, atomic) %}
   {% do return(change.source_columns if change else change.target_columns) %}
 {%- endmacro %}

@@ -28,7 +28,7 @@
     {%- set staging_sql = snapshot_staging_table(strategy, query, target_relation) -%}
     {%- set staged = tablestore_snapshot_columns(adapter.get_column_schema_from_query(staging_sql)) -%}
     {%- set change = adapter.tablestore_schema_change(staged, adapter.get_columns_in_relation(target_relation)) -%}
-    {% do adapter.tablestore_evolve(target_relation, change, 'widen', model) %}
+    {% do adapter.tablestore_evolve(target_relation, change, 'widen', model, true) %}
     {%- set final_sql = snapshot_merge_sql(
           target=target_relation,
           source='(\n' ~ staging_sql ~ '\n)',

@@ -1,0 +1,62 @@
+"""Rows before a change of which the message holds only the key, where the whole row is asked for.
+
+Such a row would read as one whose other columns are null. Debezium writes it without a full replica identity.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded
+from tablestore_engine.kafka.json_parse import BadRecord
+
+_FORMATS = ("debezium-json", "ogg-json")
+_BEFORE = "before"
+
+
+def with_key_only_as_bad(name: str, found: Decoded, values: Sequence[Any], keys: Sequence[Any]) -> Decoded:
+    """The same changes; those are bad whose row before has no field but those of the message's key."""
+    columns = {one.lower() for one in found.rows.column_names}
+    suspects = np.flatnonzero(np.isin(found.kinds, (BEFORE, DELETE)))
+    sample = next((_fields(keys[at]) for at in found.positions[suspects].tolist() if keys[at]), set()) & columns
+    others = [one for one in found.rows.column_names if one.lower() not in sample]
+    if name not in _FORMATS or not sample or not others:
+        return found
+    empty = reduce(pc.and_, (pc.is_null(found.rows.column(one)) for one in others)).to_numpy()
+    bad = []
+    for at in np.unique(found.positions[suspects[empty[suspects]]]).tolist():
+        key, row = _fields(keys[at]) & columns, _fields(values[at], _BEFORE) & columns
+        if key and row <= key:
+            bad.append(
+                BadRecord(at, f"the row in '{_BEFORE}' has only the columns of the key: {', '.join(sorted(row))}")
+            )
+    if not bad:
+        return found
+    keep = ~np.isin(found.positions, [one.position for one in bad])
+    return replace(
+        found,
+        rows=found.rows.filter(keep),
+        kinds=found.kinds[keep],
+        positions=found.positions[keep],
+        bad=(*found.bad, *bad),
+    )
+
+
+def _fields(text: bytes | None, inside: str | None = None) -> set[str]:
+    """The names of the fields of an object, in lower case; of the object in its field `inside`."""
+    try:
+        found = json.loads(text or b"")
+    except ValueError:
+        return set()
+    if isinstance(found, dict) and isinstance(found.get("payload"), dict):
+        found = found["payload"]
+    if inside is not None and isinstance(found, dict):
+        found = found.get(inside)
+    return {one.lower() for one in found} if isinstance(found, dict) else set()
