@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
 from support.kafka_broker import messages
-from support.tables import DELETE, PUT, arrow_rows, keyed_arrow, reload
+from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position
+from tablestore_engine.operation.log_store import read_log as read_log_module
+from tablestore_engine.operation.log_store.read_log import LogStart
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.store import TableStore
 
@@ -23,8 +26,8 @@ def changes_in(batches):
     return [tuple(one.values()) for batch in batches for one in batch.to_pylist()]
 
 
-def state_after(changes):
-    rows = {}
+def state_after(changes, rows=()):
+    rows = dict(rows)
     for kind, number, value in changes:
         if kind in ("-U", "-D"):
             assert rows.pop(number) == value, "a retraction holds another row"
@@ -94,6 +97,35 @@ def test_latest_and_from_a_time(logged):
         table.read_log("from-timestamp")
     with pytest.raises(OptionError, match="not from 'middle'"):
         table.read_log("middle")
+
+
+def test_a_reader_that_begins_anywhere_knows_what_rows_were(logged, broker, topic, monkeypatch):
+    monkeypatch.setattr(read_log_module, "_AT_ONCE", 2)
+    table, rng = logged(bucket="2"), random.Random(5)
+    for number in range(12):
+        upsert(table, *((key, rng.choice([None, number, number])) for key in rng.sample(range(8), 4)))
+        if number % 4 == 3:
+            compact(reload(table))
+    sent, final = messages(broker.servers, topic), {one["id"]: one["v"] for one in reload(table).to_arrow().to_pylist()}
+    ends = [max(offset for number, offset, *_ in sent if number == part) + 2 for part in (0, 1)]
+    for offsets in [(0, 0), tuple(ends), *((rng.randrange(ends[0]), rng.randrange(ends[1])) for _ in range(15))]:
+        before = {}
+        for part, offset, _, value in sent:
+            if offset < offsets[part]:
+                row = value["after"] or value["before"]
+                before.pop(row["id"], None)
+                before |= {row["id"]: row["v"]} if value["after"] else {}
+        changes = changes_in(read_log_module.read_log(reload(table).state, LogStart(0, offsets), normalize=True))
+        assert state_after(changes, before) == final, offsets
+
+
+def test_rows_before_messages_without_a_snapshot_are_not_known(logged):
+    table = logged(**{"log.consistency": "eventual"})
+    upsert(table, (1, 1))
+    upsert(table, (1, 2))
+    assert len(changes_in(table.read_log("from-timestamp", millis=0))) == 2
+    with pytest.raises(LogError, match="Read without `normalize`"):
+        list(table.read_log("from-timestamp", millis=0, normalize=True))
 
 
 def test_a_table_that_is_replaced_with_more_buckets(logged, broker, topic, tmp_path, caplog, monkeypatch):

@@ -6,7 +6,7 @@ the messages from these offsets on. Messages of snapshots that the rows hold alr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
 from tablestore_engine.kafka.decode_messages import Decoded, Wanted, decode
 from tablestore_engine.kafka.settings import LogSettings, required_settings
 from tablestore_engine.kafka.topic_reader import Chunk, read_between, snapshot_of
-from tablestore_engine.kafka.topics import last_stable_offsets, offsets_at, partitions_of
+from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets, offsets_at, partitions_of
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
@@ -26,6 +26,7 @@ from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.table_state import TableState
 
 _INSERT, _AFTER = 0, 2
+_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -111,15 +112,49 @@ def _rows_at(state: TableState, snapshot: int) -> Iterator[pa.RecordBatch]:
 
 
 def _warm(state: TableState, held: Normalizer, start: LogStart) -> None:
-    """Hold the rows that the table had at the offsets of a reader that begins later."""
+    """Hold the rows that the table had at the offsets of a reader that begins elsewhere than at its position."""
     log, position = required_settings(state.schema, state.name), noted_position(state)
-    if position.snapshot:
-        for rows in _rows_at(state, position.snapshot):
+    snapshot, begin, end = position.snapshot, _padded(position.offsets, len(start.offsets)), start.offsets
+    if any(a > b for a, b in zip(begin, end, strict=True)):
+        known = [max(a, b) for a, b in zip(begin, end, strict=True)]
+        snapshot = _oldest_snapshot(state, log, end, known) - 1
+        begin = _first_after(log, snapshot, end)
+    if snapshot:
+        for rows in _rows_at(state, snapshot):
             held.hold(rows)
-    begin, end = _padded(position.offsets, len(start.offsets)), start.offsets
     if any(a < b for a, b in zip(begin, end, strict=True)):
         for chunk in read_between(log, begin, end):
-            held.normalized(*_changes(state, log, chunk, position.snapshot))
+            held.normalized(*_changes(state, log, chunk, snapshot))
+
+
+def _oldest_snapshot(state: TableState, log: LogSettings, starts: Sequence[int], ends: Sequence[int]) -> int:
+    """The oldest snapshot of which there are messages between offsets, behind which there are others."""
+    oldest = noted_position(state).snapshot + 1
+    for chunk in read_between(log, starts, ends):
+        oldest = min([oldest, *map(snapshot_of, chunk.messages)])
+    if not oldest:
+        raise LogError(
+            f"Messages of topic '{log.topic}' do not name their snapshots ('log.consistency' = 'eventual'): what rows "
+            "were before them is not known.",
+            hint="Read without `normalize`, or begin with full or latest.",
+        )
+    return oldest
+
+
+def _first_after(log: LogSettings, snapshot: int, ends: Sequence[int]) -> list[int]:
+    """Offsets up to `ends` before which there are no messages of later snapshots than this one."""
+    first, back = first_offsets(log), _AT_ONCE
+    begin = [max(low, end - back) for low, end in zip(first, ends, strict=True)]
+    while begin != first:
+        oldest = dict[int, int]()
+        for chunk in read_between(log, begin, ends) if begin != list(ends) else ():
+            for one in chunk.messages:
+                oldest.setdefault(one.partition(), snapshot_of(one))
+        if all(begin[n] == first[n] or oldest.get(n, 0) <= snapshot for n in range(len(ends))):
+            break
+        back *= 4
+        begin = [max(low, end - back) for low, end in zip(first, ends, strict=True)]
+    return begin
 
 
 def _changes(
