@@ -23,7 +23,8 @@ PROFILE = {
 }
 TABLE = "{{ config(materialized='table') }} "
 MODELS = {
-    "good": TABLE + "select id, id % 3 as third from range(10)",
+    "good": TABLE.replace("'table'", "'table', table_options={'num-levels': 4}")
+    + "select id, id % 3 as third from range(10)",
     "seen": "select third, count(*) as n from {{ ref('good') }} group by third",
     "unresolved": TABLE + "select nothing from {{ ref('good') }}",
     "misspelt": TABLE + "selekt 1",
@@ -50,6 +51,12 @@ def run(tmp_path_factory):
         (folder / "models" / f"{name}.sql").write_text(text)
     code, output = run_dbt_process(["run", "--profiles-dir", "."], folder, cache)
     return folder, cache, code, output
+
+
+def test_a_note_on_an_option_is_one_line(run):
+    _, _, _, output = run
+    (line,) = [one for one in output.splitlines() if "no effect without" in one]
+    assert line.endswith("tablestore adapter: Option 'num-levels' has no effect without a primary key."), line
 
 
 def test_each_failure_is_one_message(run):

@@ -6,6 +6,8 @@ import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture, update_config_file, write_file
 from support.dbt_models import Models, model, rows, run, table_of
 
+from tablestore_engine.sql.catalog import execute_context
+
 
 class TestOptions(Models):
     def test_an_option_that_may_change_is_changed(self, project):
@@ -106,6 +108,15 @@ class TestOptionsOfOtherNodes:
         build("; reset write-only")
         for name in ("view", "seed", "snap"):
             assert {"write-only", "dbt.options"}.isdisjoint(table_of(project, name).schema.options)
+
+    def test_a_changed_option_that_has_no_effect_is_noted_once(self, project):
+        config = {"test": {"+table_options": {"tag.creation-period": "hourly"}}}
+        update_config_file(dict.fromkeys(("models", "seeds", "snapshots"), config), "dbt_project.yml")
+        for node in ("view", "snap"):
+            for said in (1, 0):
+                execute_context._say_once.cache_clear()  # as in another process
+                _, log = run_dbt_and_capture(["build", "-s", node])
+                assert log.count("Option 'tag.creation-period' has no effect without") == said, node
 
 
 class TestModelsOfOtherAdapters(Models):

@@ -5,6 +5,8 @@ and says what it left out.
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 
 import pytest
 from confluent_kafka import Producer
@@ -12,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.tables import compact, make_table, reload
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import UserError
+from tablestore_engine.errors import RowKindError, UserError
 from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema
 from tablestore_engine.operation.kafka_source.source import KafkaSource
 from tablestore_engine.operation.kafka_source.sync_topic import SyncRules, sync_from_kafka
@@ -147,6 +149,48 @@ def test_a_chain_of_updates_without_its_first_row_is_left_out(tmp_path, broker, 
     done = synced.take(message("debezium-json", None, row(2)), *chain, moved, batch=30)
     assert (done.bad, synced.rows) == (51, [row(2)])
     assert sorted(synced.letters) == list(range(1, 52))
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_an_aggregation_takes_back_the_row_before(tmp_path, broker, topic, form):
+    """Sums by `s` of rows that change, move and go are those of the rows that there are."""
+    sums = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+    synced = Synced(tmp_path, broker.servers, topic, form, ("s",), **sums, **{"fields.id.ignore-retract": "true"})
+    rng, rows, messages = random.Random(form), {}, []
+    for number in range(120):
+        old = rows.pop(number % 13, None)
+        new = row(number % 13, v=rng.randrange(100), s=rng.choice("ab")) if rng.random() < 0.8 else None
+        if new is not None:
+            rows[number % 13] = new
+        if (old or new) and old != new:
+            messages.append(message(form, old, new))
+    update = message(form, row(1, s="a"), row(1, v=2, s="a"))
+    messages.append({**update, ("before" if form in WITH_BEFORE else "old"): None})
+    synced.take(*messages, batch=50)
+    totals = Counter()
+    for one in rows.values():
+        totals[one["s"]] += one["v"]
+    assert {one["s"]: one["v"] for one in reload(synced.table).to_arrow().to_pylist()} == totals
+    assert list(synced.letters.values()) == [
+        f"an update lacks its row in '{'after' if form in WITH_BEFORE else 'data'}', or "
+        + ("the whole row in 'before'" if form in WITH_BEFORE else "the values before in 'old'")
+    ]
+
+
+@pytest.mark.parametrize("too", [False, True], ids=["max", "max and sum"])
+def test_functions_that_take_no_value_back(tmp_path, broker, topic, too):
+    """The row after an update is enough for a maximum; with a sum next to it, the update is refused."""
+    most = {"merge-engine": "aggregation", "fields.v.aggregate-function": "max"}
+    if too:
+        most |= {"fields.v.aggregate-function": "sum", "fields.s.aggregate-function": "max"}
+    synced = Synced(tmp_path, broker.servers, topic, "debezium-json", ("id",), **most)
+    synced.take(message("debezium-json", None, row(1, v=5)))
+    if too:
+        with pytest.raises(RowKindError, match="column 's' cannot take back a value"):
+            synced.take(message("debezium-json", row(1, v=5), row(1, v=3)))
+    else:
+        synced.take(message("debezium-json", row(1, v=5), row(1, v=3)), message("debezium-json", row(1), row(1, v=7)))
+    assert [one["v"] for one in synced.rows] == [5 if too else 7]
 
 
 def test_json_and_deletes_by_key_are_as_they_were(tmp_path, broker, topic):

@@ -308,9 +308,13 @@ class MacroMethods(ChangeMethods):
     @available.parse_none
     def tablestore_alter_view(self, relation: BaseRelation, step: ViewStep, model: Mapping[str, Any]) -> None:
         """Give a materialized view the options of its model."""
+        from tablestore_engine.sql.catalog.execute_context import say_notes  # it imports Arrow
+
         self._schema_notes[str(model["unique_id"])] = step.options.text
+        changes = step.options.schema_changes()
         with self.connections.exception_handler("materialized view"):
-            self.catalog.alter_table(schema_of(relation), str(relation.identifier), step.options.schema_changes())
+            altered = self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
+        say_notes(step.options.to_set, altered.schema)
 
     def _say_notices(self, config: Mapping[str, Any]) -> None:
         for notice in notices(config):

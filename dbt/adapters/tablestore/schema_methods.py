@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
@@ -80,6 +81,8 @@ class SchemaMethods(SQLAdapter):
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
+        from tablestore_engine.sql.catalog.execute_context import say_notes  # it imports Arrow
+
         layout = TableLayout.of(model)
         identifier = schema_of(relation), str(relation.identifier)
         columns = change.changes(mode)
@@ -99,6 +102,7 @@ class SchemaMethods(SQLAdapter):
             except (SchemaError, UnsupportedTypeError) as error:
                 again = "Or run the model once with --full-refresh." if columns else ""
                 raise type(error)(error.message, hint=f"{error.hint or ''} {again}".strip()) from None
+        say_notes(options.to_set, replace(schema, options=options.applied_to(schema.options)))
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note

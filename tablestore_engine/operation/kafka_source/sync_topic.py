@@ -17,6 +17,8 @@ from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
+from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
+from tablestore_engine.mergetree.arrow_kernels.row_ids import rows_differ
 from tablestore_engine.operation.commit.consumed_positions import Position, positions_of
 from tablestore_engine.operation.kafka_source.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.kafka_source.source import (
@@ -35,7 +37,10 @@ from tablestore_engine.operation.table_commands.alter_table import alter_table
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge_engines.engine_rules import Retraction
 from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import from_arrow_type
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage import clock
@@ -138,7 +143,11 @@ class _Sync:
         if found.bad:
             self._keep_dead_letters(found, messages)
         taken = consumed(self._source, self._before, offsets)
-        write_arrow(self._state, _with_kinds(found), WriteIntent(consumed=(taken,), retractions_checked=True))
+        write_arrow(
+            self._state,
+            _with_kinds(found, self._state.schema),
+            WriteIntent(consumed=(taken,), retractions_checked=True),
+        )
         self._before = taken.after
         done = self.result
         self.result = Synced(
@@ -156,7 +165,7 @@ class _Sync:
             output_schema(schema, schema.field_names),
             schema.primary_keys,
             required,
-            every_before=not schema.primary_keys,
+            every_before=not schema.primary_keys or _takes_values_back(schema),
             new_columns=self._rules.new_columns,
         )
 
@@ -183,9 +192,28 @@ def _type_of(name: str, kind: pa.DataType) -> DataType:
         raise SchemaError(f"New column '{name}' cannot be added: {error.message}") from None
 
 
-def _with_kinds(found: Decoded) -> pa.Table:
-    """The rows, with what they do to the table where they are not all inserted."""
-    retracts = np.isin(found.kinds, (BEFORE, DELETE))
-    if not retracts.any():
+def _takes_values_back(schema: TableSchema) -> bool:
+    """Whether an update first takes the row before out of what is aggregated.
+
+    Where a function cannot, the row after is enough for others like it (max); with a sum it would count twice.
+    """
+    engine = schema.merge_engine
+    can = all(one.retract_rule is not RetractRule.REFUSE for one in engine.folds)
+    return engine.rules.retraction is Retraction.BY_COLUMN and (can or any(f.rules.may_outgrow for f in engine.folds))
+
+
+def _with_kinds(found: Decoded, schema: TableSchema) -> pa.Table:
+    """The rows, with what they do to the table where they are not all inserted.
+
+    The row before an update is deleted, but where its values are taken back and its key stays.
+    """
+    befores, deletes = found.kinds == BEFORE, found.kinds == DELETE
+    if not (befores | deletes).any():
         return found.rows
-    return found.rows.append_column(ROW_KIND_COLUMN, pa.array(np.where(retracts, DELETE, _PUT), pa.int8()))
+    kinds = np.where(befores | deletes, DELETE, _PUT)
+    if _takes_values_back(schema):
+        at = np.flatnonzero(befores)  # the row after follows
+        old, new = ([one_array(part.column(name)) for name in schema.primary_keys]
+                    for part in (found.rows.take(at), found.rows.take(at + 1)))  # fmt: skip
+        kinds[at[~rows_differ(old, new, len(at))]] = BEFORE
+    return found.rows.append_column(ROW_KIND_COLUMN, pa.array(kinds, pa.int8()))

@@ -25,7 +25,7 @@ class CompactionOptions:
         "write-only",
         BOOLEAN,
         False,
-        "Writes do not compact; another process does.",
+        "Writes neither compact nor expire anything, whatever other options say; another process does.",
         fallback_keys=("write.compaction-skip",),
     )
     num_sorted_runs_compaction_trigger = Option(

@@ -29,8 +29,8 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
     if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):
         return  # of a column that comes with this change
     set_by = next((one for one in (key, *spellings(key)) if one in schema.options), None)
-    before = option.parse(schema.options[set_by]) if set_by else option.default
-    after = option.parse(value) if value is not None else option.default
+    before = option.parse(schema.options[set_by], key) if set_by else option.default
+    after = option.parse(value, key) if value is not None else option.default
     if option.key == "primary-key" and not schema.is_keyed:
         if has_data:
             raise OptionError(
@@ -45,11 +45,13 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
             f"Option '{key}' cannot be changed: the topic of a log is made with its table.",
             hint="Use CREATE OR REPLACE TABLE, or create a new table with it and copy the rows.",
         )
-    if before != after and (has_data or option.key in ("primary-key", "partition")):
+    if before != after and has_data:
         raise OptionError(
             f"Option '{key}' cannot be changed on a table that has data.",
             hint="Create a new table with it and copy the rows.",
         )
+    if before != after and option.key in ("primary-key", "partition"):
+        raise OptionError(f"Option '{key}' is set when a table is made.", hint="Use CREATE OR REPLACE TABLE.")
 
 
 def check_bucket_options(

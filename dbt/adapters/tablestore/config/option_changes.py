@@ -51,6 +51,10 @@ class OptionChanges:
             changes.append(SetOption(DBT_OPTIONS, self.remembered) if self.remembered else RemoveOption(DBT_OPTIONS))
         return changes
 
+    def applied_to(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The options of a table after the changes, but for what it remembers."""
+        return {key: text for key, text in {**options, **self.to_set}.items() if key not in self.to_reset}
+
     @property
     def text(self) -> str:
         """The changes, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""

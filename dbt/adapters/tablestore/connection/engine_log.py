@@ -22,7 +22,17 @@ class EngineLog(logging.Handler):
 
 
 def show_engine_warnings() -> None:
-    """Let this process's dbt show the engine's warnings; each of them once, however often this is called."""
+    """Let this process's dbt show the engine's warnings; each of them once, however often this is called.
+
+    A package that dbt imports gives the root logger a stream, which would show them on stderr once more.
+    """
     log = logging.getLogger(ENGINE)
     if not any(isinstance(one, EngineLog) for one in log.handlers):
         log.addHandler(EngineLog())
+    for handler in logging.getLogger().handlers:
+        if type(handler) is logging.StreamHandler:
+            handler.addFilter(_is_of_others)  # the same filter is added once
+
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    return record.name.partition(".")[0] != ENGINE

@@ -32,7 +32,7 @@ def test_no_write_violates_a_constraint(store, tail):
             store.execute(text)
     with pytest.raises(ConstraintError, match=r"small \(c < 100\): c = 300\."):
         store.write("t", store.spark.sql("SELECT 5 AS id, 300 AS c"))
-    with pytest.raises(ConstraintError, match=f"^{VIOLATED}"):
+    with pytest.raises(ConstraintError, match=rf"^Writing to table default\.t failed: {VIOLATED}"):
         store.table("t").write(pa.table({"id": pa.array([5], pa.int32()), "c": pa.array([-7], pa.int32())}))
     assert store.table("t").latest_snapshot() == before
     store.execute("UPDATE t SET c = c + 1 WHERE id < 3")

@@ -100,8 +100,13 @@ def test_options_that_cannot_change_with_data(key, value):
 def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
     assert apply_changes(BASE, [SetOption("bucket", "8")], 0, has_data=False).core_options.bucket == 8
     assert apply_changes(BASE, [SetOption("bucket", "1")], 0).core_options.bucket == 1
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="'primary-key' is set when a table is made"):
         apply_changes(BASE, [SetOption("primary-key", "v")], 0, has_data=False)
+
+
+def test_an_error_names_the_option_of_the_column():
+    with pytest.raises(OptionError, match=r"'fields\.v\.count-limit' cannot be 'few'"):
+        apply_changes(BASE, [SetOption("fields.v.count-limit", "few")], 0)
 
 
 def test_an_empty_table_gets_its_first_key_as_an_option():
