@@ -23,6 +23,7 @@ from tablestore_engine.errors import (
     SqlError,
     TableStoreError,
     UnsupportedTypeError,
+    UserError,
 )
 
 _NAMELESS = (
@@ -52,7 +53,7 @@ def _is_nameless(error: TableStoreError) -> bool:
     """Whether an error may be one that names no table."""
     if isinstance(error, SqlError):
         return type(error) is SqlError or error.message.startswith("[")  # Spark's own
-    return isinstance(error, _NAMELESS)
+    return type(error) is UserError or isinstance(error, _NAMELESS)
 
 
 def _names(error: TableStoreError, table: str) -> bool:

@@ -19,6 +19,7 @@ from tablestore_engine.schema.types.types import (
     AtomicType,
     DataField,
     DataType,
+    refuse_equal_fields,
     refuse_nanoseconds,
 )
 
@@ -59,6 +60,7 @@ def check_new_field(path: Path, data_type: DataType, siblings: Iterable[DataFiel
             f"Column '{shown(path)}' cannot be added as NOT NULL: rows that exist have no value for it.",
             hint="Add it without NOT NULL.",
         )
+    refuse_equal_fields(shown(path), data_type)
     refuse_nanoseconds(shown(path), data_type)
     check_sibling_name(path, path[-1], siblings, by_case=by_case)
 
@@ -89,6 +91,7 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
         raise SchemaError(
             f"Column '{path[0]}' chooses the bucket ('bucket-key'), so it cannot be given another type.", hint=_COPY
         )
+    refuse_equal_fields(shown(path), to)
     refuse_nanoseconds(shown(path), to)
     past = tuple(past)
     check_cast(shown(path), past[0], to, CastMode(options.schema_evolution_cast))

@@ -22,6 +22,7 @@ from tablestore_engine.schema.types.types import (
     DataType,
     assign_field_ids,
     nested_field_ids,
+    refuse_equal_fields,
     refuse_nanoseconds,
     refuse_variants,
 )
@@ -56,6 +57,7 @@ def create_schema(
     primary_keys, partition_keys, options = tuple(primary_keys), tuple(partition_keys), dict(options or {})
     check_names([name for name, _, _ in columns])
     for name, kind, _ in columns:
+        refuse_equal_fields(name, kind)
         refuse_nanoseconds(name, kind)
     names = Names(name for name, _, _ in columns)
     primary_keys = _keys_of("columns of the primary key", LayoutOptions.primary_key, primary_keys, options, names)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from typing_extensions import Self
 
-from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 
 T = TypeVar("T", bound="DataType")
 
@@ -294,6 +294,22 @@ def nested_field_ids(data_type: DataType) -> list[int]:
     if isinstance(data_type, RowType):
         return [one for field in data_type.fields for one in (field.id, *nested_field_ids(field.type))]
     return []
+
+
+def refuse_equal_fields(column: str, data_type: DataType) -> None:
+    """Raise a SchemaError for a ROW with two fields of one name: other readers of the format cannot open its table."""
+    if isinstance(data_type, ArrayType):
+        refuse_equal_fields(column, data_type.element)
+    elif isinstance(data_type, MapType):
+        refuse_equal_fields(column, data_type.key)
+        refuse_equal_fields(column, data_type.value)
+    elif isinstance(data_type, RowType):
+        names = [one.name for one in data_type.fields]
+        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            raise SchemaError(f"Column '{column}' has two fields named '{twice}'.", hint="Give one another name.")
+        for one in data_type.fields:
+            refuse_equal_fields(f"{column}.{one.name}", one.type)
 
 
 def refuse_nanoseconds(column: str, data_type: DataType) -> None:

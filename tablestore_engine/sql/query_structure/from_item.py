@@ -13,7 +13,7 @@ from tablestore_engine.sql.query_structure.inline_table import AFTER_OPERAND, be
 from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.tokens.cursor import literal_at
 from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
-from tablestore_engine.sql.tokens.query_hints import option_hint
+from tablestore_engine.sql.tokens.query_hints import option_hint, options_clause
 
 Ctes = Mapping[str, Cte]
 
@@ -240,8 +240,11 @@ class RelationScan:
             before = tokens[i - 1].end
             i = self._time_travel(i, relation, before)
             hint = option_hint(self.text, tokens, i)
-            if hint is not None:
-                relation.hint_span, relation.options = hint[:2], tuple(hint[2].items())
+            clause = options_clause(self.text, tokens, i)
+            said = [one for one in (hint, clause) if one is not None]
+            if said:
+                relation.hint_span = (said[0][0], said[-1][1])
+                relation.options = tuple((key, value) for one in said for key, value in one[2].items())
         if tokens[i].key == "WITH" and tokens[i + 1].key == "(":
             i = self.behind_parentheses(i + 1)
         if tokens[i].key == "TABLESAMPLE" and tokens[i + 1].key == "(":

@@ -38,8 +38,8 @@ class Relation:
     time_travel: TimeTravel | None = None
     travel_span: Span | None = None  # characters of the clause and the blanks before it
     changes: tuple[str, ...] = ()  # of `table_changes`: the expressions of its bounds, one or two
-    options: tuple[tuple[str, str], ...] = ()  # of a hint behind the name
-    hint_span: Span | None = None  # characters of the hint
+    options: tuple[tuple[str, str], ...] = ()  # of a hint or a clause WITH (…) behind the name
+    hint_span: Span | None = None  # characters of both
     sampled: bool = False
     join: str = "inner"  # inner, left, right, full, semi, anti: the kind of the join to the relations before it
     on: Span | None = None  # tokens of the ON condition

@@ -147,7 +147,7 @@ class _Scan(RelationScan):
                 if after.is_name:
                     return self.bare_table(i + 1, ctes, select)
                 if after.key == "(" and tokens[i + 2].is_name and not self.starts_query(i + 2):
-                    return self.bare_table(i + 2, ctes, select) + 1
+                    return min(self.bare_table(i + 2, ctes, select) + 1, len(tokens) - 1)  # it may stay open
             return i + 1
         if key == ".":  # a field of a value: ``f(x).from``
             return i + 2 if tokens[i + 1].is_name else i + 1

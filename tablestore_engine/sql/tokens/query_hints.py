@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.tokens.cursor import Cursor, error_at, properties
 from tablestore_engine.sql.tokens.lexer import SYMBOL, Token, comments, tokenize
 
@@ -39,6 +39,19 @@ def option_hint(text: str, tokens: Sequence[Token], i: int) -> tuple[int, int, d
     options = properties(inner)
     inner.expect_end()
     return found[0], found[0] + len(_MARK) + len(found[1]) + 2, options
+
+
+def options_clause(text: str, tokens: Sequence[Token], i: int) -> tuple[int, int, dict[str, str]] | None:
+    """The clause ``WITH ('k' = 'v', …)`` at the token ``i``: its span, and its options. Spark would drop those of a
+    managed table without a word; it refuses a clause of another form."""
+    if tokens[i].key != "WITH" or tokens[i + 1].key != "(":
+        return None
+    inner = Cursor(text[tokens[i + 1].start :])
+    try:
+        options = properties(inner)
+    except ParseError:
+        return None
+    return tokens[i].start, tokens[i + 1].start + inner.tokens[inner.i - 1].end, options
 
 
 def refuse_unread(text: str, tokens: Sequence[Token], read: Collection[int] = ()) -> None:

@@ -30,6 +30,7 @@ def test_hints_at_tables(store):
         ("'incremental-between' = 'first,3', 'file-index.read.enabled' = 'false'", [(2,), (3,)]),
     ):
         assert rows(store, f"SELECT * FROM t /*+ OPTIONS({hint}) */") == wanted, hint
+        assert rows(store, f"SELECT * FROM t WITH ({hint})") == wanted, hint
     both = "SELECT a.id, t.id FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */ JOIN t AS a ON true"
     assert len(rows(store, both)) == 3
     store.execute("INSERT INTO t SELECT id + 10 FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */")
@@ -46,3 +47,5 @@ def test_hints_at_tables(store):
     ):
         with pytest.raises(error):
             store.sql(f"SELECT * FROM t /*+ OPTIONS({hint}) */").collect()
+        with pytest.raises(error):
+            store.sql(f"SELECT * FROM t WITH ({hint})").collect()

@@ -36,6 +36,10 @@ def test_an_arrow_write_names_its_table(store, rows, reason):
     ("text", "reason"),
     [
         ("alter table t add column v int", "There is a column 'v' already"),
+        (
+            "alter table t add column s struct<a int, b array<struct<c int, c int>>>",
+            "Column 's.b' has two fields named 'c'",
+        ),
         ("alter table t drop column w", "Column 'w' does not exist"),
         ("alter table t alter column v type int", "Column 'v' cannot become INT"),
         ("alter table t set tblproperties ('buckt' = '1')", "Unknown table option 'buckt'. Did you mean 'bucket'?"),
@@ -46,3 +50,18 @@ def test_a_statement_without_spark_names_its_table(store, text, reason):
     with pytest.raises(TableStoreError) as caught:
         store.execute(text)
     assert str(caught.value).startswith(f"ALTER TABLE default.t failed: {reason}"), str(caught.value)
+
+
+def test_a_write_that_needs_spark_names_its_table(store):
+    columns = {"id": "int", "p": "int"}
+    store.create_table("c", columns, primary_key="id", partition_by="p", options={"bucket": -1})
+    with pytest.raises(TableStoreError) as caught:
+        store.table("c").write(pa.table({"id": [1], "p": [1]}))
+    assert str(caught.value).startswith("Writing to table default.c failed: Rows whose key may be in another partition")
+
+
+def test_a_struct_with_two_fields_of_one_name_is_refused(store):
+    with pytest.raises(TableStoreError) as caught:
+        store.execute("create table u (id int, m map<string, struct<a int, a int>>)")
+    assert str(caught.value).startswith("CREATE TABLE default.u failed: Column 'm' has two fields named 'a'.")
+    store.execute("create table u (m map<string, struct<a int, b struct<a int>>>)")

@@ -94,6 +94,7 @@ def _crossed(draw: st.DrawFn, text: str) -> str:
 
 
 @given(broken())
+@example("  (TABLE ( t")
 @settings(max_examples=1500, deadline=None)
 def test_a_broken_statement_is_answered(text: str) -> None:
     go_through(text)

@@ -45,3 +45,11 @@ def test_hints_of_the_tables_of_a_query():
         ("u", None, (("read.batch-size", "7"),)),
         ("w", None, (("x", "y"),)),
     ]
+
+
+def test_options_of_a_clause_behind_a_table():
+    text = (
+        "SELECT * FROM t VERSION AS OF 2 WITH ('x' = 'y') AS a, t /*+ OPTIONS('x' = 'y') */ WITH (`z` = 1), "
+        "(SELECT 1) WITH ('x' = 'y')"
+    )
+    assert [one.options for one in references(parse(text).query_sql)] == [(("x", "y"),), (("x", "y"), ("z", "1"))]
