@@ -21,7 +21,7 @@ from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.types import DataType
-from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
+from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, named
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, declared_expressions
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
@@ -136,7 +136,8 @@ class TableStore(StoreSession):
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
-        statement = self._checked(statement, context)
+        with named(statement, context):
+            statement = self._checked(statement, context)
         # A session may give the statement an identity.
         in_session = isinstance(statement, DropPartitions) and self._spark is not None
         answered = None if in_session else execute_catalog(statement, context)

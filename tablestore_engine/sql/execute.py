@@ -177,6 +177,14 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
         shown = table_shown(made.view, there)
         context, inner = shown_to(inner, shown, there), on_table(inner, shown)
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
+    words, named = _OPENINGS.get(type(inner)), getattr(inner, "table", None)
+    if words is None or named is None:
+        return _explain_plan(inner, prefix, context)
+    with failing(f"EXPLAIN {words}", lambda: ".".join(context.identifier(named))):
+        return _explain_plan(inner, prefix, context)
+
+
+def _explain_plan(inner: Statement, prefix: str, context: RowContext) -> StatementResult:
     if isinstance(inner, Delete | Update):
         target, changed = rows_of_delete(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
         return _explained(target, changed, prefix)

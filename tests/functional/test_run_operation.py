@@ -89,7 +89,7 @@ class TestRunOperation:
         ("name", "args", "message"),
         [
             ("compact", "{table: ordes}", "ordes' does not exist"),
-            ("rollback", "{table: orders, version: nothing}", "Tag 'nothing' does not exist"),
+            ("rollback", "{table: orders, version: nothing}", "Tag 'nothing' of table "),
             ("expire_snapshots", "{table: orders, retain_max: none}", "retain_max is a number"),
         ],
     )

@@ -179,7 +179,11 @@ _REFUSED = (
     ),
     *(
         _refused_reads(
-            key, TEXT, None, "Past state of the table that is read.", ignored="queries would read the newest snapshot"
+            key,
+            TEXT,
+            None,
+            "Past state of the table that is read.",
+            ignored="queries would read the newest snapshot; a query has it in a hint of its own",
         )
         for key in (
             "scan.snapshot-id",

@@ -215,12 +215,12 @@ def default_scalar(field: DataField) -> pa.Scalar:
         )
     try:
         return pa.scalar(_python(found, field.type), to_arrow_type(field.type))
-    except (ValueError, ArithmeticError, pa.ArrowException) as error:
+    except (ValueError, ArithmeticError, pa.ArrowException):
         raise SchemaError(
             f"Column '{field.name}' cannot have the default value {field.default_value}: it is no value of "
-            f"{field.type} ({error}).",
+            f"{field.type}.",
             hint="Use another default value.",
-        ) from error
+        ) from None
 
 
 def _python(tree: Any, kind: DataType) -> Any:

@@ -7,6 +7,7 @@ without a JVM, and each statement is one atomic step of the catalog or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from tablestore_engine.operation.table_commands.failed_changes import naming
@@ -45,6 +46,7 @@ from tablestore_engine.sql.statements.table import (
     AlterUnsupported,
     CommentOn,
     CreateTable,
+    CreateTableAs,
     CreateTableLike,
     DropConstraint,
     DropTable,
@@ -94,6 +96,7 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
 _ALTER = "ALTER TABLE"
 _OPENINGS: dict[type[Statement], str] = {
     CreateTable: "CREATE TABLE",
+    CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     AlterColumns: _ALTER,
     SetTableProperties: _ALTER,
@@ -118,11 +121,16 @@ def execute(statement: Statement, context: CatalogContext) -> StatementResult | 
     executor = _EXECUTORS.get(type(statement))
     if executor is None:
         return None
+    with named(statement, context):
+        return executor(statement, context)
+
+
+def named(statement: Statement, context: CatalogContext) -> AbstractContextManager[None]:
+    """Errors about what a definition asks for, with the statement and its table in front."""
     words, table = _OPENINGS.get(type(statement)), getattr(statement, "table", None)
-    if words is None or table is None:
-        return executor(statement, context)
-    with naming(words, lambda: ".".join(context.identifier(table))):
-        return executor(statement, context)
+    return (
+        nullcontext() if words is None or table is None else naming(words, lambda: ".".join(context.identifier(table)))
+    )
 
 
-__all__ = ["CatalogContext", "execute"]
+__all__ = ["CatalogContext", "execute", "named"]

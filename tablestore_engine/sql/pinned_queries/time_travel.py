@@ -39,7 +39,7 @@ def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame
     millis = _millis(travel.timestamp_sql, run)
     if millis is None:
         raise SqlError(
-            f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
+            f"TIMESTAMP AS OF {travel.timestamp_sql}, of table {table.name}, is not a time.",
             hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
         )
     return table.snapshot_at(millis)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablestore_engine.errors import SqlError, did_you_mean
+from tablestore_engine.operation.table_commands.failed_changes import naming
 from tablestore_engine.sql.procedures import (
     bucket_procedures,
     compaction_procedures,
@@ -21,10 +22,11 @@ from tablestore_engine.sql.procedures import (
     snapshot_procedures,
     tag_procedures,
 )
-from tablestore_engine.sql.procedures.procedure import Procedure
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import Call
 from tablestore_engine.sql.write_statements.statement_context import RowContext
+from tablestore_engine.table import Table
 
 
 def execute_call(statement: Call, context: RowContext) -> StatementResult:
@@ -40,10 +42,21 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
         )
     given = _given(statement, procedure)
     arguments = {key: value for key, value in given.items() if value is not None}
-    rows = [row for table in procedure.tables(arguments, context) for row in procedure.run(table, arguments, context)]
+    words = f"CALL sys.{statement.procedure} on"
+    rows = [
+        row
+        for table in procedure.tables(arguments, context)
+        for row in _rows(words, procedure, table, arguments, context)
+    ]
     rows = procedure.answer(rows)
     columns = procedure.columns
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
+
+
+def _rows(words: str, procedure: Procedure, table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """The answer for one table, which errors about an argument name."""
+    with naming(words, lambda: table.name):
+        return list(procedure.run(table, arguments, context))
 
 
 def _given(statement: Call, procedure: Procedure) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def with_computed_types(statement: Statement, context: CatalogContext, spark: Ca
 def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnDefinition:
     try:
         with translated():
-            found = spark.sql(f"SELECT ({column.computed_sql}) AS v FROM (SELECT {items})").schema
+            source = f" FROM (SELECT {items})" if items else ""  # all columns may be computed
+            found = spark.sql(f"SELECT ({column.computed_sql}) AS v{source}").schema
     except TableStoreError as error:
         raise SqlError(
             f"Column '{column.name}' AS {column.computed_sql} cannot be computed: {error.message}",

@@ -98,13 +98,13 @@ class SnapshotStore:
         return snapshot
 
     def _not_found(self, snapshot_id: int) -> SnapshotNotFound:
-        ids = self.ids()
+        ids, which = self.ids(), f"Snapshot {snapshot_id} of table {self._paths.table_name}"
         if not ids:
-            return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist: the table has no snapshots yet.")
+            return SnapshotNotFound(f"{which} does not exist: the table has no snapshots yet.")
         known = f"{ids[0]} to {ids[-1]}" if len(ids) > 1 else f"only {ids[0]}"
         expired = snapshot_id < ids[0]
         hint = "It has expired; tags and the option 'snapshot.time-retained' keep snapshots." if expired else None
-        return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist; there are {known}.", hint=hint)
+        return SnapshotNotFound(f"{which} does not exist; there are {known}.", hint=hint)
 
     def latest(self) -> Snapshot | None:
         """The newest snapshot, None before the first commit."""
@@ -116,7 +116,7 @@ class SnapshotStore:
                 return self.load(snapshot_id)
             except SnapshotNotFound:
                 continue
-        raise SnapshotNotFound(f"The newest snapshot of {self._paths.root} vanishes while it is read.")
+        raise SnapshotNotFound(f"The newest snapshot of table {self._paths.table_name} vanishes while it is read.")
 
     def iter(self, *, newest_first: bool = False) -> Iterator[Snapshot]:
         """All snapshots by id; those that expire meanwhile are left out."""

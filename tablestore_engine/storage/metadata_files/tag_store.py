@@ -131,13 +131,13 @@ class TagStore:
 
     def _exists(self, name: str) -> TagAlreadyExists:
         hint = "Delete it first: CALL sys.delete_tag; or let it name another snapshot: CALL sys.replace_tag."
-        return TagAlreadyExists(f"Tag '{name}' exists already.", hint=hint)
+        return TagAlreadyExists(f"Tag '{name}' of table {self._paths.table_name} exists already.", hint=hint)
 
     def _not_found(self, name: str) -> TagNotFound:
         names = self.names()
         there_are = f"Tags are: {', '.join(names)}." if names else "The table has no tags."
         there_are += f" Their folder is {self._paths.tag_dir}."
-        return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)
+        return TagNotFound(f"Tag '{name}' of table {self._paths.table_name} does not exist.", hint=there_are)
 
 
 def _is_number(text: str) -> bool:

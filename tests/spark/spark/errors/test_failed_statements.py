@@ -132,3 +132,25 @@ def test_other_mistakes_name_the_table_too(store):
         store.sql("update t set w = 1")
     check(failure(store, "update t set v = w"), "UPDATE", "UNRESOLVED_COLUMN")
     check(failure(store, "alter table t add constraint c check (1 / v > 0)"), "ALTER TABLE", "DIVIDE_BY_ZERO")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("explain update t set w = 1", "EXPLAIN UPDATE default.t failed: Column 'w' does not exist"),
+        ("explain delete from t where w = 1", "EXPLAIN DELETE FROM default.t failed: [UNRESOLVED_COLUMN"),
+        ("call sys.compact('t', 'zz')", "CALL sys.compact on default.t failed: 'zz' is not a partition"),
+        ("call sys.rollback('t', '99')", "Snapshot 99 of table default.t does not exist"),
+        ("select * from t version as of 99", "Snapshot 99 of table default.t does not exist"),
+        ("select * from t version as of 'nope'", "Tag 'nope' of table default.t does not exist"),
+        ("select * from t timestamp as of 'x'", "TIMESTAMP AS OF 'x', of table default.t, is not a time"),
+        ("create table n (id int check (w > 0))", "CREATE TABLE default.n failed: The CHECK constraint"),
+        ("create table n (id int as (w + 1))", "CREATE TABLE default.n failed: Column 'id' AS"),
+    ],
+)
+def test_mistaken_names_are_shown_with_the_table(store, text, words):
+    store.sql(f"create table t {KINDS['keyless']}")
+    store.sql("insert into t values (1, 0, 'x', array(1), 1)")
+    error = failure(store, text)
+    assert str(error).startswith(words)
+    assert "`SELECT`" not in str(error)

@@ -103,7 +103,7 @@ def test_explain_names_tables(shop):
 def test_a_time_that_is_none(shop):
     error = failure(shop, "select * from t timestamp as of 'soon'")
     assert type(error) is SqlError
-    assert "'soon' is not a time" in str(error)
+    assert "'soon', of table default." in str(error)
 
 
 def test_missing_tables_and_bad_syntax_stay_what_they_are(shop):

@@ -136,9 +136,9 @@ def test_tags_by_name(table):
         table.create_tag("early")
     write(table, [row(1, 1)])
     table.create_tag("v1")
-    with pytest.raises(TagAlreadyExists, match="'v1' exists already"):
+    with pytest.raises(TagAlreadyExists, match=r"'v1' of table \S+ exists already"):
         table.create_tag("v1")
-    with pytest.raises(TagNotFound, match=r"'v2' does not exist. Tags are: v1"):
+    with pytest.raises(TagNotFound, match=r"'v2' of table \S+ does not exist. Tags are: v1"):
         table.version("v2")
     with pytest.raises(TagNotFound):
         table.delete_tag("v2")

@@ -44,6 +44,7 @@ def test_an_arrow_write_names_its_table(store, rows, reason):
         ("alter table t alter column v type int", "Column 'v' cannot become INT"),
         ("alter table t set tblproperties ('buckt' = '1')", "Unknown table option 'buckt'. Did you mean 'bucket'?"),
         ("alter table t set tblproperties ('bucket' = 'x')", "Option 'bucket' cannot be 'x'"),
+        ("alter table t add column w int default 'x'", "Column 'w' cannot have the default value 'x': it is no value"),
     ],
 )
 def test_a_statement_without_spark_names_its_table(store, text, reason):
@@ -65,3 +66,19 @@ def test_a_struct_with_two_fields_of_one_name_is_refused(store):
         store.execute("create table u (id int, m map<string, struct<a int, a int>>)")
     assert str(caught.value).startswith("CREATE TABLE default.u failed: Column 'm' has two fields named 'a'.")
     store.execute("create table u (m map<string, struct<a int, b struct<a int>>>)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alter table t create tag x as of version 99",
+        "alter table t drop tag nope",
+        "alter table t rename tag nope to x",
+        "create table t (id int default 'abc')",
+    ],
+)
+def test_a_mistaken_name_is_shown_with_the_table(store, text):
+    store.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": ["a"]}))
+    with pytest.raises(TableStoreError, match=r"(of table|TABLE) default\.t\b") as caught:
+        store.execute(text)
+    assert "invalid literal" not in str(caught.value)

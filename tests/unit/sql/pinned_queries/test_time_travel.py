@@ -31,5 +31,5 @@ def test_a_version(table, version, snapshot):
 
 def test_a_tag_that_is_not_there_is_named_without_its_quotes(table):
     for version in ("'ab'", "`ab`"):
-        with pytest.raises(TagNotFound, match=r"^Tag 'ab' does not exist"):
+        with pytest.raises(TagNotFound, match=r"^Tag 'ab' of table \S+ does not exist"):
             snapshot_of(table, TimeTravel(version_sql=version), pytest.fail)

@@ -88,7 +88,7 @@ def test_hints_that_cannot_be_written_do_not_matter(store, paths):
 def test_missing_snapshot_names_those_that_exist(store, paths):
     fill(store, 5)
     os.unlink(paths.snapshot(1))
-    with pytest.raises(SnapshotNotFound, match="Snapshot 1 does not exist; there are 2 to 5"):
+    with pytest.raises(SnapshotNotFound, match=r"Snapshot 1 of table \S+ does not exist; there are 2 to 5"):
         store.load(1)
     for one in (2, 3, 4):
         os.unlink(paths.snapshot(one))
