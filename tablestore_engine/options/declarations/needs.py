@@ -37,8 +37,8 @@ DYNAMIC_BUCKETS = Need(
     lambda table: table.has_dynamic_buckets,
 )
 INDEX_FILES = Need(
-    "without dynamic buckets and without deletion vectors",
-    lambda table: table.has_dynamic_buckets or table.core_options.deletion_vectors,
+    "without an index of dynamic buckets and without deletion vectors",
+    lambda table: table.has_hash_index or table.core_options.deletion_vectors,
 )
 MARKED_ROWS = Need(
     "but in a table without a primary key and with 'deletion-vectors.enabled' = 'true'",

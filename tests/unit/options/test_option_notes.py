@@ -40,6 +40,8 @@ def table(options=None, keys=(), partitions=()):
 PLAIN, KEYED, PARTITIONED = table(), table(keys=("id",)), table(partitions=("v",))
 DYNAMIC = table({"bucket": "-1"}, ("id",))
 MARKED = table({"deletion-vectors.enabled": "true"})
+# A key that crosses partitions is found by reading, not by an index.
+CROSSING = table({"bucket": "-1"}, ("id",), ("v",))
 
 
 def with_tags(mode):
@@ -61,7 +63,7 @@ TABLES = {
     ),
     needs.NO_KEY: ([PLAIN], [KEYED]),
     needs.DYNAMIC_BUCKETS: ([DYNAMIC], [PLAIN, KEYED]),
-    needs.INDEX_FILES: ([DYNAMIC, MARKED], [PLAIN, KEYED]),
+    needs.INDEX_FILES: ([DYNAMIC, MARKED], [PLAIN, KEYED, CROSSING]),
     needs.MARKED_ROWS: ([MARKED], [PLAIN, table({"deletion-vectors.enabled": "true"}, ("id",))]),
     needs.PARTITIONS: ([PARTITIONED], [PLAIN, KEYED]),
     needs.ZSTD: (
