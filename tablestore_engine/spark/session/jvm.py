@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import shutil
 import signal
 import struct
@@ -30,6 +31,12 @@ from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveU
 
 # Modules that the first statement imports, by name, because a session knows nothing of statements.
 _OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
+# What a JVM's complaint begins with, or says in addition to the reason.
+_JAVA_NAME = re.compile(r'^(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[A-Z][\w$]*(?:Exception|Error): ')
+_SAYS_NOTHING = re.compile(
+    r"Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred)|Picked up "
+)
+_REASON_FOLLOWS = "Error occurred during initialization of VM"
 _START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
 
 # The packages of the JDK that Spark's own launcher opens (org.apache.spark.launcher.JavaModuleOptions). Options that a
@@ -139,7 +146,7 @@ def start_jvm(
             return gateway
         give_up(command.archive)
     where = f" Its log: {log}." if log else ""
-    raise EnvironmentProblem(f"Spark's JVM did not start{': ' + said if said else '.'}{where}")
+    raise EnvironmentProblem(f"Spark's JVM did not start{': ' + said.rstrip('.') if said else ''}.{where}")
 
 
 def _try(
@@ -215,8 +222,12 @@ def _complaint(log: str | None, start: int) -> str:
     with open(log, "rb") as file:
         file.seek(start)
         lines = file.read(64_000).decode(errors="replace").splitlines()
-    causes = [line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))]
-    return (causes or [line.strip() for line in lines if line.strip()] or [""])[0]
+    lines = [line.strip() for line in lines if line.strip() and not _SAYS_NOTHING.match(line.strip())]
+    causes = [line for line in lines if any(word in line for word in ("Error", "Exception", "error"))]
+    cause = (causes or lines or [""])[0]
+    if cause == _REASON_FOLLOWS:
+        cause = ": ".join(lines[lines.index(cause) :][:2])
+    return _JAVA_NAME.sub("", cause)
 
 
 class _WithEnvironment:

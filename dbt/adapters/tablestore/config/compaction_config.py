@@ -28,7 +28,8 @@ def compaction_options(compaction: Any) -> dict[str, str]:
     """
     if compaction is None:
         return {}
-    settings = dict(compaction) if isinstance(compaction, Mapping) else {"mode": compaction}
+    settings = compaction if isinstance(compaction, Mapping) else {"mode": compaction}
+    settings = {key: value for key, value in settings.items() if value is not None}
     mode = settings.pop("mode", "auto")
     if mode not in _MODES:
         raise DbtRuntimeError(

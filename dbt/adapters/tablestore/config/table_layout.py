@@ -153,7 +153,7 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
         if not isinstance(given, Mapping):
             raise DbtRuntimeError(f"Config `{name}` must map option names to values, like `{{'bucket': 4}}`.")
         for key, value in given.items():
-            if name == "tblproperties" and is_foreign_property(str(key)):
+            if value is None or (name == "tblproperties" and is_foreign_property(str(key))):
                 continue
             if key in options and options[key] != _text(value):
                 other = f"`{source[key]}`" if key in source else "another key"
@@ -186,6 +186,8 @@ def _field_options(fields: Any) -> dict[str, str]:
     for column, given in fields.items():
         settings = given if isinstance(given, Mapping) else {"function": given}
         for key, value in settings.items():
+            if value is None:
+                continue
             name = spellings(f"fields.{column}.{str(key).replace('_', '-')}")[0]
             options[name] = _text(value)
     return options

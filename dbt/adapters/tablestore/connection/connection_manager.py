@@ -18,7 +18,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.sql import SQLConnectionManager
 
 from dbt.adapters.tablestore.connection.cursor import Cursor, Handle
-from dbt.adapters.tablestore.connection.engine_log import show_engine_warnings
+from dbt.adapters.tablestore.connection.engine_log import hide_unclosed_pools, show_engine_warnings
 from dbt.adapters.tablestore.connection.environment import environment_of
 from dbt.adapters.tablestore.connection.errors import (
     OutcomeUnknownError,
@@ -60,6 +60,7 @@ class TableStoreConnectionManager(SQLConnectionManager):
             return connection
         credentials = connection.credentials
         show_engine_warnings()
+        hide_unclosed_pools()
         connection.handle = Handle(environment_of(credentials), credentials.schema)
         connection.state = ConnectionState.OPEN  # type: ignore[assignment]
         return connection

@@ -7,9 +7,10 @@ reported by the key's name when the profile is read.
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Dict, Optional, Tuple  # noqa: UP035 - mashumaro reads these at run time
 
 from dbt.adapters.contracts.connection import Credentials
@@ -54,6 +55,16 @@ class TableStoreCredentials(Credentials):
     like_spark: bool = True
 
     _ALIASES: ClassVar[Dict[str, str]] = {"path": "warehouse", "dbname": "database"}  # noqa: UP006
+
+    @classmethod
+    def validate(cls, data: Mapping[str, Any]) -> None:
+        """Refuse a misspelt key too. dbt drops keys that it does not know, and profiles may hold those of others."""
+        known = [one.name for one in fields(cls) if one.init]
+        for key in data:
+            near = difflib.get_close_matches(str(key).lower(), known, n=1, cutoff=0.85)
+            if near and key not in known:
+                raise DbtConfigError(f"Unknown key '{key}' in the profile. Did you mean '{near[0]}'?")
+        super().validate(data)
 
     def __post_init__(self) -> None:
         if not self.warehouse:

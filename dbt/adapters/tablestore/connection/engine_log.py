@@ -1,8 +1,12 @@
-"""The engine's warnings as dbt's: what a commit could not do afterwards, and which options have no effect."""
+"""What else comes to dbt's terminal: the engine's warnings (what a commit could not do afterwards, and which options
+have no effect), but no traceback of a pool that dbt left open."""
 
 from __future__ import annotations
 
 import logging
+import sys
+from multiprocessing.pool import Pool
+from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -36,3 +40,24 @@ def show_engine_warnings() -> None:
 
 def _is_of_others(record: logging.LogRecord) -> bool:
     return record.name.partition(".")[0] != ENGINE
+
+
+def hide_unclosed_pools() -> None:
+    """Let nothing be printed when dbt's pool of threads is collected without having been closed.
+
+    dbt leaves it open when `dbt show` or `dbt compile` fails. The garbage collector may close its pipe first, and
+    Python then prints a traceback below dbt's message.
+    """
+    if not isinstance(sys.unraisablehook, _AllButPools):
+        sys.unraisablehook = _AllButPools(sys.unraisablehook)
+
+
+class _AllButPools:
+    """Hands all to the hook before, except an unclosed pool whose pipe is closed."""
+
+    def __init__(self, before: Any) -> None:
+        self._before, self._hidden = before, Pool.__del__
+
+    def __call__(self, found: Any) -> None:
+        if found.object is not self._hidden or not isinstance(found.exc_value, OSError):
+            self._before(found)

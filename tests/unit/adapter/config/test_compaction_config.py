@@ -30,6 +30,7 @@ def test_settings_are_options():
     options = layout(compaction={"mode": "scheduled", "delta_commits": 10, "trigger": 8}).options
     assert options["compaction.delta-commits"] == "10"
     assert options["num-sorted-run.compaction-trigger"] == "8"
+    assert compaction_options({"mode": None, "trigger": None}) == compaction_options("auto")
     assert layout(compaction={"size_ratio": 5}).options["compaction.size-ratio"] == "5"
 
 

@@ -98,6 +98,20 @@ def test_mistakes_are_named(config, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["table_options", "tblproperties"])
+def test_an_option_without_a_value_is_not_set(name):
+    given = {"write-only": None, "bucket": 2}
+    assert layout(**{name: given}, primary_key="id").options == {"bucket": "2"}
+    assert layout(buckets=4, primary_key="id", **{name: {"bucket": None}}).options == {"bucket": "4"}
+
+
+def test_a_column_without_a_function_has_none():
+    assert layout(merge_engine="aggregation", primary_key="id", fields={"v": None, "w": "sum"}).options == {
+        "merge-engine": "aggregation",
+        "fields.w.aggregate-function": "sum",
+    }
+
+
 def test_other_keys_are_left_alone():
     assert layout(file_format="delta", location_root="/x", my_own_key=1, tags=["a"]).clauses() == ""
     assert layout(tblproperties={"bucket": "2"}, primary_key="id").options == {"bucket": "2"}

@@ -38,6 +38,18 @@ def test_a_missing_key_is_named(missing):
         credentials(**{missing: ""})
 
 
+@pytest.mark.parametrize(
+    ("key", "right"), [("dialekt", "dialect"), ("sparc_config", "spark_config"), ("Master", "master")]
+)
+def test_a_misspelt_key_is_named(key, right):
+    with pytest.raises(DbtConfigError, match=f"Unknown key '{key}' in the profile. Did you mean '{right}'"):
+        credentials(**{key: "x"})
+
+
+def test_keys_of_other_adapters_are_left_alone():
+    assert credentials(host="h", method="session", connect_retries=3, server_side_parameters={}).schema == "dev"
+
+
 def test_a_relative_warehouse_starts_at_the_project(monkeypatch):
     monkeypatch.setattr("dbt.flags.get_flags", lambda: Namespace(PROJECT_DIR="/some/project"))
     assert credentials(warehouse="./wh").warehouse == "/some/project/wh"
