@@ -31,7 +31,7 @@ from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveU
 
 # Modules that the first statement imports, by name, because a session knows nothing of statements.
 _OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
-# What a JVM's complaint begins with, or says in addition to the reason.
+# Parts of a JVM's complaint that are not its reason: what it begins with, and lines that say nothing.
 _JAVA_NAME = re.compile(r'^(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[A-Z][\w$]*(?:Exception|Error): ')
 _SAYS_NOTHING = re.compile(
     r"Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred)|Picked up "

@@ -1,4 +1,4 @@
-"""What else comes to dbt's terminal: the engine's warnings (what a commit could not do afterwards, and which options
+"""More that comes to dbt's terminal: the engine's warnings (what a commit could not do afterwards, and which options
 have no effect), but no traceback of a pool that dbt left open."""
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def test_a_replaced_tag_keeps_its_former_files_no_longer(table):
     assert rows(table, "t") == [{"id": 1, "v": 2}]
     assert table.tags.stored()[0].lifetime == Lifetime(0, 7)
     assert data_files(table) == kept_paths(table) < kept
-    with pytest.raises(TagNotFound, match="'u' does not exist"):
+    with pytest.raises(TagNotFound, match=r"'u' of table default\.t does not exist"):
         replace_tag(table.state, "u", table.snapshot(3))
 
 
