@@ -101,13 +101,19 @@ class TestALostAnswer:
 
 ADDS = "{{ config(materialized='incremental', incremental_strategy='append') }} select 1 as id"
 
+COMPUTES = """
+def model(dbt, session):
+    dbt.config(materialized="incremental", incremental_strategy="append")
+    return session.sql("select 1 as id")
+"""
+
 
 class TestRetryAfterALostAnswer:
     """The command never learns what was committed, so it fails; its retries, and theirs, add nothing twice."""
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"sums.sql": SUMS, "adds.sql": ADDS}
+        return {"sums.sql": SUMS, "adds.sql": ADDS, "computes.py": COMPUTES}
 
     @pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
     def test_a_batch_counts_once(self, project, monkeypatch, made):
@@ -126,9 +132,14 @@ class TestRetryAfterALostAnswer:
             assert set(statuses(run_dbt(["run"], expect_pass=False)).values()) == {"error"}
             if not made:
                 assert set(statuses(run_dbt(["retry"], expect_pass=False)).values()) == {"error"}
-        assert statuses(run_dbt(["retry"])) == {"sums": "success", "adds": "success"}
+        assert statuses(run_dbt(["retry"])) == {
+            "sums": "success",
+            "adds": "success",
+            "computes": "success",
+        }
         assert self.rows(project, "sums") == [{"id": 1, "v": 10}]
         assert self.rows(project, "adds") == [{"id": 1}] * 2
+        assert self.rows(project, "computes") == [{"id": 1}] * 2
         run_dbt(["run", "-s", "sums"])  # another command is another batch
         assert self.rows(project, "sums") == [{"id": 1, "v": 15}]
 

@@ -2,7 +2,8 @@
 
 The *origin* of a command is the command whose writes it may send again: the one that `dbt retry` retries, or the first
 of a chain of retries; any other command is its own. A write is known by its origin, its node (and batch) and its text,
-so a model that was changed since is written anew. So is a table that is made anew from others, which may have changed.
+so a model that was changed since is written anew. The text of a Python model's write is without the number of its view,
+and with its code. So is a table that is made anew from others, which may have changed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,12 +20,14 @@ from typing import Any
 import click
 from dbt_common.invocation import get_invocation_id
 
+from dbt.adapters.tablestore.models.python_models import VIEW
 from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.sql.tokens.split_statements import split
 from tablestore_engine.sql.written_tables import makes_anew, written_tables
 
 RUN_RESULTS = "run_results.json"
+_NUMBERED_VIEW = re.compile(rf"{VIEW}\d+")
 ORIGIN = "tablestore_retry.json"  # after a retry: its own id, and its origin
 
 
@@ -38,11 +42,17 @@ class CommitIdentities:
     def identity(self, model: Mapping[str, Any], sql: str, prefix: str | None) -> CommitIdentity:
         """The identity of the next write of a node; `prefix` begins the name of the user."""
         batch = (model.get("batch") or {}).get("id", "")
-        write = hashlib.sha256(f"{model['unique_id']}\n{batch}\n{sql}".encode()).hexdigest()[:16]
+        write = hashlib.sha256(f"{model['unique_id']}\n{batch}\n{_text(model, sql)}".encode()).hexdigest()[:16]
         origin = None if self._origin is None or _makes_anew(model, sql) else self._origin
         user = f"dbt-{origin or get_invocation_id()}-{write}-{next(self._numbers[write])}"
         identity = CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
         return identity if origin is None else identity.sent_again()
+
+
+def _text(model: Mapping[str, Any], sql: str) -> str:
+    if model.get("language") != "python":
+        return sql
+    return f"{_NUMBERED_VIEW.sub(VIEW, sql)}\n{model.get('raw_code', '')}"
 
 
 def _makes_anew(model: Mapping[str, Any], sql: str) -> bool:

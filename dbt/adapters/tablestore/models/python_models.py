@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tablestore_engine.store import TableStore
 
+VIEW = "__dbt_python_"  # and a number of this process
 _numbers = itertools.count(1)
 
 
@@ -37,7 +38,7 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
         return store.sql(f"select * from {relation}")
 
     frame = as_frame(store.spark, function(module["dbtObj"](load), session), name)
-    view = f"__dbt_python_{next(_numbers)}"
+    view = f"{VIEW}{next(_numbers)}"
     frame.createOrReplaceTempView(view)
     return f"select * from {view}"
 

@@ -39,6 +39,17 @@ def test_a_retry_makes_tables_anew(model, sql, again):
     assert (one.check_duplicate, one.user.startswith("dbt-c1-")) == (again, again)
 
 
+def test_a_python_model_is_known_by_its_code():
+    """Its view has a number of the process, which another command counts anew."""
+    model = {**MODEL, "language": "python", "raw_code": "def model(dbt, session): return 1"}
+    changed = {**model, "raw_code": "def model(dbt, session): return 2"}
+    one, same, other = (
+        CommitIdentities("c1").identity(given, f"insert into t select * from __dbt_python_{number}", None)
+        for given, number in ((model, 1), (model, 12), (changed, 1))
+    )
+    assert one == same != other
+
+
 def test_every_other_write_has_another_one():
     writes = CommitIdentities("c1")
     batches = [{**MODEL, "batch": {"id": day}} for day in ("20240101", "20240102")]
