@@ -78,7 +78,7 @@ def test_tables_made_of_changes(store):
 def test_unknown_kinds(t, kind, message):
     with pytest.raises(RowKindError) as error:
         t.execute(f"INSERT INTO t (_row_kind, id) VALUES ({kind}, 1)")
-    assert str(error.value).startswith(f"{message}. It is one of +I, ")
+    assert str(error.value).startswith(f"INSERT INTO default.t failed: {message}. It is one of +I, ")
     assert "SQLSTATE" not in str(error.value)
     assert rows(t) == []
 
