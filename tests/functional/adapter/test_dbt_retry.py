@@ -145,3 +145,21 @@ class TestRetryAfterALostAnswer:
 
     def rows(self, project, name):
         return table_of(project, name).to_arrow().to_pylist()
+
+
+class TestRetryOfTheRunThatMadeTheTable:
+    """Its hook failed after the table was there; the retry finds the table, and would add the same rows to it."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        hook = "post_hook=\"{{ 'select nothing' if var('broken', false) else 'select 1' }}\", materialized"
+        return {
+            name: text.replace("materialized", hook, 1) for name, text in {"sums.sql": SUMS, "adds.sql": ADDS}.items()
+        } | {"computes.py": COMPUTES.replace("materialized", 'post_hook="select nothing", materialized', 1)}
+
+    def test_its_rows_count_once(self, project):
+        first = run_dbt(["run", "--vars", "{broken: true}"], expect_pass=False)
+        assert set(statuses(first).values()) == {"error"}
+        run_dbt(["retry", "--vars", "{broken: false}"], expect_pass=False)
+        for name, rows in {"sums": [{"id": 1, "v": 5}], "adds": [{"id": 1}], "computes": [{"id": 1}]}.items():
+            assert table_of(project, name).to_arrow().to_pylist() == rows, name

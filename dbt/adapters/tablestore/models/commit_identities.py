@@ -3,7 +3,8 @@
 The *origin* of a command is the command whose writes it may send again: the one that `dbt retry` retries, or the first
 of a chain of retries; any other command is its own. A write is known by its origin, its node (and batch) and its text,
 so a model that was changed since is written anew. The text of a Python model's write is without the number of its view,
-and with its code. So is a table that is made anew from others, which may have changed.
+and with its code. That of an incremental model is its code: the command may have made the table, to which a retry
+would add the same rows. So is a table that is made anew from others, which may have changed.
 """
 
 from __future__ import annotations
@@ -50,9 +51,12 @@ class CommitIdentities:
 
 
 def _text(model: Mapping[str, Any], sql: str) -> str:
-    if model.get("language") != "python":
-        return sql
-    return f"{_NUMBERED_VIEW.sub(VIEW, sql)}\n{model.get('raw_code', '')}"
+    is_python = model.get("language") == "python"
+    code = str((model.get("raw_code") if is_python else model.get("compiled_code")) or "").strip()
+    has_rows = _NUMBERED_VIEW.search(sql) is not None if is_python else bool(code) and code in sql
+    if has_rows and (model.get("config") or {}).get("materialized") == "incremental":
+        return code
+    return f"{_NUMBERED_VIEW.sub(VIEW, sql)}\n{code}" if is_python else sql
 
 
 def _makes_anew(model: Mapping[str, Any], sql: str) -> bool:

@@ -50,6 +50,20 @@ def test_a_python_model_is_known_by_its_code():
     assert one == same != other
 
 
+@pytest.mark.parametrize("language", ["sql", "python"])
+def test_an_incremental_model_is_known_by_its_code_also_when_it_makes_its_table(language):
+    rows = "__dbt_python_{}" if language == "python" else "select {} as id"
+    model = {**MODEL, "language": language, "config": {"materialized": "incremental"}, "raw_code": "model"}
+    model["compiled_code"] = "select 1 as id\n"
+    making, adding = (f"{verb} {rows.format(1)}" for verb in ("create table t as select * from", "insert into t"))
+    made = CommitIdentities("c1").identity(model, making, None)
+    assert CommitIdentities("c1").identity(model, adding, None).user == made.user
+    hook = "insert into log values (1)"
+    assert CommitIdentities("c1").identity(model, hook, None).user != made.user
+    changed = {**model, "raw_code": "another", "compiled_code": "select 1 as id, 2 as v"}
+    assert CommitIdentities("c1").identity(changed, adding, None).user != made.user
+
+
 def test_every_other_write_has_another_one():
     writes = CommitIdentities("c1")
     batches = [{**MODEL, "batch": {"id": day}} for day in ("20240101", "20240102")]
