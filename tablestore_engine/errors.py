@@ -311,6 +311,8 @@ class StorageError(TableStoreError):
             hint = "Check that the user of this process may read and write there."
         elif number in _LOST and (_OF_TABLE.match(path) or any(part in path for part, _ in _OF_WAREHOUSE)):
             hint = _hint_for_damage(path)
+        elif number is not None:
+            hint = _HINTS.get(number)
         # Arrow repeats the path in front of the system's words.
         known = number is not None and number in errno.errorcode
         reason = os.strerror(number) if known and number else error.strerror or str(error)
@@ -322,6 +324,13 @@ class StorageError(TableStoreError):
 # A file of a table, by its path in a warehouse. Hidden folders are those of views and of what is being built.
 _OF_TABLE = re.compile(r".*/([^/=]+)\.db/([^/.][^/]*)/", re.DOTALL)
 _LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO, errno.ELOOP)
+_NO_SPACE = "Free some space there. Tables are as their last commit left them."
+_HINTS = {
+    errno.EROFS: "The file system is mounted read-only: mount it for writing, or use another warehouse.",
+    errno.ENOTDIR: "A file is where a folder is expected: remove it, or use another warehouse.",
+    errno.ENOSPC: _NO_SPACE,
+    errno.EDQUOT: _NO_SPACE,
+}
 _RESTORE = "Restore the file from a copy of the table."
 _WAYS_OUT = (
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import os
 import pickle
 import re
 
@@ -62,6 +63,20 @@ def test_only_conflicts_are_retryable(kind):
 def test_message_ends_with_the_hint():
     assert str(errors.OptionError("No.", hint="Try yes.")) == "No. Try yes."
     assert str(errors.OptionError("No.")) == "No."
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.EROFS, "mounted read-only"),
+        (errno.ENOSPC, "Free some space"),
+        (errno.ENOTDIR, "A file is where a folder"),
+    ],
+)
+def test_a_common_cause_has_advice(number, advice):
+    error = errors.StorageError.of("/w", OSError(number, os.strerror(number)))
+    assert str(error).startswith(f"Storage failure at /w: {os.strerror(number)}. ")
+    assert advice in str(error)
 
 
 def test_storage_error_of_an_os_error():
