@@ -209,7 +209,15 @@ class MacroMethods(ChangeMethods):
         ctes = model.get("extra_ctes") or ()
         tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
         dialect = self.tablestore_dialect(model) or None
-        return translated_node(sql, dialect, ctes, (lambda node: None) if tested else self._dialect_of)
+        of_node = (lambda node: None) if tested else self._dialect_of
+        return translated_node(sql, dialect, ctes, of_node, self._names_of_columns)
+
+    def _names_of_columns(self, parts: Sequence[str]) -> list[str]:
+        """The columns of a table or view by its name; none where there is no such one."""
+        if len(parts) < 2:
+            return []
+        relation = self.Relation.create(schema=parts[-2], identifier=parts[-1])
+        return [column.name for column in self.get_columns_in_relation(relation)]
 
     @available.parse(lambda *a, **k: "")
     def tablestore_dialect(self, model: Mapping[str, Any]) -> str:

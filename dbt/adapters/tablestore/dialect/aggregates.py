@@ -80,6 +80,26 @@ def _joined_texts(node: exp.Expr, dialect: str) -> None:
         distinct.set("expressions", distinct.expressions[:1])
 
 
+def _texts_of_nothing(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's LISTAGG without values is an empty text."""
+    _joined_texts(node, dialect)
+    whole: exp.Expr = node
+    while isinstance(whole.parent, (exp.Filter, exp.Window, exp.WithinGroup)) and whole.arg_key == "this":
+        whole = whole.parent
+    if dialect != "snowflake":
+        return None
+    filled = exp.Coalesce(this=whole.copy(), expressions=[exp.Literal.string("")])
+    if whole is node:
+        return filled
+    whole.replace(filled)
+    return None
+
+
+def _greatest_values(node: exp.Expr, dialect: str) -> None:
+    if dialect != "databricks" and (node.expressions or node.args.get("count")):
+        raise Untranslatable(f"{type(node).__name__.upper()}(value, number)")
+
+
 def refuse_orders(tree: exp.Expr) -> None:
     """Raise Untranslatable for an order inside of an aggregate that Spark has without one."""
     for order in tree.find_all(exp.Order):
@@ -94,7 +114,9 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.First: _first,
     exp.Last: _first,
     exp.AnyValue: _any,
-    exp.GroupConcat: _joined_texts,
+    exp.GroupConcat: _texts_of_nothing,
+    exp.Max: _greatest_values,
+    exp.Min: _greatest_values,
     exp.JSONArrayAgg: _json,
     exp.JSONObjectAgg: _json,
     exp.JSONBObjectAgg: _json,

@@ -33,6 +33,9 @@ _SPARKS_PARTS: Final = frozenset(
     ["YEAR", "YEAROFWEEK", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "HOUR", "MINUTE", "SECOND", "DAYOFWEEK_ISO"]
 )
 _WEEKDAYS: Final = ("DOW", "DAYOFWEEK", "DAY_OF_WEEK", "WEEKDAY")
+_NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
+_INSTANTS: Final = (exp.CurrentTimestamp,)
+_TIMES: Final = ("timestamp", "timestamptz", "timestampltz", "timestampntz", "date")
 _SUNDAY_IS_ZERO: Final = ("snowflake", "redshift", "postgres", "duckdb")
 
 
@@ -61,12 +64,21 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "databricks" or node.args.get("unit") is None:
         return None
     size, unit = _STEPS[_unit(node)[0]]
+    if unit == "DAY" and is_date(node.this) and not isinstance(amount, exp.Literal):
+        days = exp.Mul(this=_operand(amount), expression=exp.Literal.number(size)) if size != "1" else amount
+        return _call("DATE_SUB" if back else "DATE_ADD", node.this, exp.cast(days, "int"))
     if isinstance(amount, exp.Literal) and amount.name.isdigit() and size in ("1", "3", "7"):
         step: exp.Expr = _interval(str(int(amount.name) * int(size)), unit)
     else:
         number = exp.Literal.number(amount.name) if isinstance(amount, exp.Literal) else _operand(amount)
         step = exp.Mul(this=number, expression=_interval(size, unit))
     return _moved(node.this, step, back)
+
+
+def is_date(time: exp.Expr) -> bool:
+    """Whether a value is surely a date."""
+    time = time.unnest()
+    return isinstance(time, exp.CurrentDate) or (isinstance(time, exp.Cast) and time.to.is_type("date"))
 
 
 def _moved(time: exp.Expr, step: exp.Expr, back: bool) -> exp.Expr:
@@ -97,6 +109,102 @@ def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
     name = "TRUNC" if of_date and not below_day else "DATE_TRUNC"
     arguments = [node.this, exp.Literal.string(unit)]
     return _call(name, *(arguments if name == "TRUNC" else reversed(arguments)))
+
+
+def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """AT TIME ZONE. Of an instant it is a clock time, and of a clock time an instant; here, both are timestamps, so the
+    text must say which is meant."""
+    if dialect not in ("postgres", "redshift", "duckdb"):
+        return None
+    time, zone = node.this.unnest(), node.args["zone"]
+    utc = isinstance(zone, exp.Literal) and zone.name.upper() in ("UTC", "GMT", "ETC/UTC")
+    kind = time.meta.get("instant")
+    if kind is None and isinstance(time, _INSTANTS):
+        kind = True
+    if kind is None and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
+        kind = time.to.is_type("timestamptz", "timestampltz")
+    if kind is None and not utc:
+        raise Untranslatable(
+            "AT TIME ZONE of a value whose type is not in the text (cast it to TIMESTAMP or to TIMESTAMPTZ)"
+        )
+    new = node.this.copy() if utc else clock_time(node.this, zone) if kind else instant(node.this, zone)
+    # In UTC, only a clock time is made an instant, in the idiom `t at time zone 'utc' at time zone 'Europe/Berlin'`.
+    new.meta["instant"] = not kind
+    return exp.paren(new, copy=False)
+
+
+def clock_time(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
+    """The time that clocks of a zone show at an instant."""
+    plain = exp.cast(time.copy(), _NO_ZONE)
+    return exp.cast(_call("CONVERT_TIMEZONE", zone.copy(), plain), "timestamptz")
+
+
+def instant(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
+    """The instant at which clocks of a zone show a time."""
+    plain = exp.cast(time.copy(), _NO_ZONE)
+    return exp.cast(_call("CONVERT_TIMEZONE", zone.copy(), _call("CURRENT_TIMEZONE"), plain), "timestamptz")
+
+
+def _cut_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    zone = node.args.get("zone")
+    if zone is None:
+        return _beginning(node, dialect)
+    node.set("zone", None)
+    node.set("this", clock_time(node.this, zone))
+    cut = _beginning(node, dialect)
+    return instant(node.copy() if cut is None else cut, zone)
+
+
+def _parsed_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """PARSE_TIMESTAMP(pattern, text, zone)."""
+    zone = node.args.get("zone")
+    if zone is None or dialect != "bigquery":
+        return None
+    plain = node.copy()
+    plain.set("zone", None)
+    return instant(plain, zone)
+
+
+def _made_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """BigQuery's DATE, DATETIME and TIMESTAMP with a zone, and those of the present in a zone."""
+    if dialect != "bigquery":
+        return None
+    now = isinstance(node, (exp.CurrentDate, exp.CurrentDatetime))
+    zone = node.this if now else node.args.get("expression" if isinstance(node, exp.Datetime) else "zone")
+    if zone is None:
+        return _call("LOCALTIMESTAMP") if isinstance(node, exp.CurrentDatetime) else None
+    if isinstance(node, exp.Timestamp):
+        return instant(node.this, zone)
+    local = clock_time(exp.CurrentTimestamp() if now else node.this, zone)
+    return exp.cast(local, "date") if isinstance(node, (exp.Date, exp.CurrentDate)) else local
+
+
+def _last_day(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """LAST_DAY of a year or quarter."""
+    unit = node.args.get("unit")
+    if unit is None:
+        return None
+    months = {"MONTH": 0, "QUARTER": 2, "YEAR": 11}.get(unit.name.upper())
+    if months is None:
+        raise Untranslatable(f"LAST_DAY of a unit {unit.name}")
+    first = _call("TRUNC", node.this, exp.Literal.string(unit.name))
+    return _call("LAST_DAY", _call("ADD_MONTHS", first, exp.Literal.number(months)) if months else node.this)
+
+
+def _previous_day(node: exp.Expr, dialect: str) -> exp.Expr:
+    """The last such day of a week before a day."""
+    return _call("NEXT_DAY", _call("DATE_SUB", node.this, exp.Literal.number(8)), node.expression)
+
+
+def _slice_of_time(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Snowflake's TIME_SLICE: the beginning of a slice of so many units, counted from 1970."""
+    unit, count = node.args["unit"].name.upper(), node.expression
+    if unit not in ("SECOND", "MINUTE", "HOUR", "DAY") or node.args.get("kind") or node.args.get("origin"):
+        raise Untranslatable(f"TIME_SLICE by {unit}, or of its end")
+    start = exp.cast(exp.Literal.string("1970-01-01"), "timestamptz")
+    passed = _call("TIMESTAMPDIFF", exp.Var(this=unit), start, exp.cast(node.this, "timestamptz"))
+    whole = exp.Mul(this=_call("FLOOR", exp.Div(this=passed, expression=count.copy())), expression=count.copy())
+    return _call("TIMESTAMPADD", exp.Var(this=unit), exp.cast(whole, "int"), start.copy())
 
 
 def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -220,7 +328,13 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
         _sum,
     ),
     exp.DateTrunc: _beginning,
-    exp.TimestampTrunc: _beginning,
+    **dict.fromkeys((exp.TimestampTrunc, exp.DatetimeTrunc), _cut_in_zone),
+    **dict.fromkeys((exp.Date, exp.Datetime, exp.Timestamp, exp.CurrentDate, exp.CurrentDatetime), _made_in_zone),
+    exp.AtTimeZone: _in_zone,
+    exp.StrToTime: _parsed_in_zone,
+    exp.LastDay: _last_day,
+    exp.PreviousDay: _previous_day,
+    exp.TimeSlice: _slice_of_time,
     exp.DayOfWeek: _day_of_week,
     exp.DayOfWeekIso: _iso_day_of_week,
     exp.Extract: _part,

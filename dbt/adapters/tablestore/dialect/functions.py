@@ -1,4 +1,4 @@
-"""Corrections of functions and operators: quotients of integers, casts, matches, texts of numbers and times."""
+"""Corrections of functions and operators: quotients of integers, matches, texts of numbers and times."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.aggregates import refuse_json, share
-from dbt.adapters.tablestore.dialect.dates import extracted
+from dbt.adapters.tablestore.dialect.casts import is_integer
+from dbt.adapters.tablestore.dialect.dates import extracted, is_date
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.texts import joda
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 
-# DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
-_ANY_DECIMAL: Final[Mapping[str, str]] = {
-    "snowflake": "DECIMAL(38, 0)",
-    "bigquery": "DECIMAL(38, 9)",
-    "redshift": "DECIMAL(18, 0)",
-    "postgres": "DECIMAL(38, 6)",
-    "duckdb": "DECIMAL(18, 3)",
-    "trino": "DECIMAL(38, 0)",
-}
+_MOST_DIGITS: Final = 9
+# Functions that sqlglot leaves as they are, by their name in Spark.
+_RENAMED: Final[Mapping[str, str]] = {
+    "ANY_MATCH": "EXISTS", "ALL_MATCH": "FORALL", "LIST_REVERSE": "REVERSE", "FUNC_SHA1": "SHA1",
+    "GET_ARRAY_LENGTH": "SIZE", "JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "PREFIX": "STARTSWITH", "SUFFIX": "ENDSWITH",
+    "BASE64_ENCODE": "BASE64",
+}  # fmt: skip
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
 
@@ -37,23 +36,12 @@ def _quotient(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return None
     plain = exp.Div(this=node.this.copy(), expression=node.expression.copy())
     whole = exp.cast(plain.copy(), "bigint")
-    unknown = [one for one in given if not _is_integer(one)]
+    unknown = [one for one in given if not is_integer(one)]
     if not unknown:
         return whole
     kinds = [exp.Literal.string(one) for one in _INTEGERS]
     tests = [exp.In(this=exp.func("TYPEOF", one.copy()), expressions=[k.copy() for k in kinds]) for one in unknown]
     return exp.func("IF", exp.and_(*tests), whole, plain)
-
-
-def _is_integer(node: exp.Expr) -> bool:
-    node = node.unnest()
-    if isinstance(node, exp.Neg):
-        return _is_integer(node.this)
-    if isinstance(node, exp.Literal):
-        return bool(node.is_int)
-    if isinstance(node, exp.Cast):
-        return node.to.this in exp.DataType.INTEGER_TYPES
-    return isinstance(node, exp.Count)
 
 
 def _is_fraction(node: exp.Expr) -> bool:
@@ -74,6 +62,8 @@ def _found_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if node.args.get("position") or node.args.get("occurrence"):
         raise Untranslatable("a position or occurrence of REGEXP_SUBSTR")
     text, pattern, group = node.this, node.expression, node.args.get("group")
+    if dialect == "duckdb":  # no match is an empty text, as in Spark
+        return exp.Anonymous(this="REGEXP_EXTRACT", expressions=[text, pattern, group or exp.Literal.number(0)])
     if group is None and dialect == "bigquery" and "(" in pattern.name.replace("\\(", "").replace("(?", ""):
         group = exp.Literal.number(1)
     if group is None or group.name == "0":
@@ -94,7 +84,7 @@ def _text_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
         python = Dialect.get_or_raise(dialect).format_time(pattern)
         return exp.TimeToStr(this=node.this, format=python)
-    return exp.Anonymous(this="TO_CHAR", expressions=[node.this, pattern])
+    raise Untranslatable(f"TO_CHAR of a number by the pattern '{pattern.name}' (write spark__format_number)")
 
 
 def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -107,52 +97,6 @@ def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[node.this, exp.Literal.string(f"${text}")])
 
 
-def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake's TO_NUMBER and TO_DECIMAL without a format are casts."""
-    if node.args.get("format") or not node.args.get("precision"):
-        return None
-    kind = f"DECIMAL({node.args['precision'].name}, {node.args['scale'].name if node.args.get('scale') else 0})"
-    target = exp.DataType.build(kind)
-    return (
-        exp.TryCast(this=node.this, to=target, safe=True)
-        if node.args.get("safe")
-        else exp.Cast(this=node.this, to=target)
-    )
-
-
-def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """TRY_CAST and SAFE_CAST. A plain CAST of Databricks, as sqlglot reads it, stays one."""
-    if dialect != "databricks":
-        node.set("safe", True)
-    return _cast(node, dialect)
-
-
-def _try_date(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    if not node.args.get("safe"):
-        return None
-    return exp.TryCast(this=node.this, to=exp.DataType.build("date"), safe=True)
-
-
-def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """JSON is text here, from which a path takes its part."""
-    return exp.cast(node.this, "text") if dialect != "databricks" else None
-
-
-def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    kind = node.args["to"]
-    if kind.is_type("time", "timetz"):
-        raise Untranslatable("the type TIME (keep the time as a text)")
-    if kind.this is exp.DataType.Type.SUPER:
-        return exp.cast(node.this, "text")  # as of PARSE_JSON
-    if kind.is_type("variant") and dialect == "snowflake":
-        return node.this
-    if kind.is_type("json", "jsonb") and dialect == "postgres":
-        return exp.cast(node.this, "text")  # as of PARSE_JSON
-    if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
-        node.set("to", exp.DataType.build(_ANY_DECIMAL[dialect]))
-    return None
-
-
 def _initcap(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Anonymous(this="INITCAP", expressions=[node.this])
 
@@ -160,20 +104,15 @@ def _initcap(node: exp.Expr, dialect: str) -> exp.Expr:
 def _day_count(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """A date minus a date is a number of days in some warehouses, and an interval in Spark."""
     days = dialect in ("postgres", "redshift", "duckdb", "snowflake")
-    if days and all(_is_date(one) for one in (node.this, node.expression)):
+    if days and all(is_date(one) for one in (node.this, node.expression)):
         return exp.Anonymous(this="DATEDIFF", expressions=[node.this, node.expression])
     return None
-
-
-def _is_date(node: exp.Expr) -> bool:
-    node = node.unnest()
-    return isinstance(node, exp.CurrentDate) or (isinstance(node, exp.Cast) and node.to.is_type("date"))
 
 
 def _of_any_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """GREATEST and LEAST are null in some warehouses if one value is null. Spark passes over nulls."""
     values = [node.this, *node.expressions]
-    if dialect not in _NULL_OF_ANY_NULL or len(values) < 2:
+    if dialect not in _NULL_OF_ANY_NULL or len(values) < 2 or node.args.get("ignore_nulls"):
         return None
     tests = [exp.Is(this=one.copy(), expression=exp.Null()) for one in values if not isinstance(one, exp.Literal)]
     name = "GREATEST" if isinstance(node, exp.Greatest) else "LEAST"
@@ -198,8 +137,20 @@ def _matches_any_case(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _replaced_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """All matches are replaced in Spark, and groups are `$1` in the new text."""
-    if dialect in ("postgres", "duckdb") and "g" not in _text(node.args.get("modifiers")):
-        raise Untranslatable("REGEXP_REPLACE of the first match (replace all with the flag 'g')")
+    options = _text(node.args.get("modifiers"))
+    if dialect in ("postgres", "duckdb"):
+        if "g" not in options:
+            raise Untranslatable("REGEXP_REPLACE of the first match (replace all with the flag 'g')")
+        options = options.replace("g", "")
+    if set(options) - set("cims"):
+        raise Untranslatable(f"the parameters '{options}' of REGEXP_REPLACE")
+    letters = options.replace("c", "")
+    if letters:
+        opening = exp.Literal.string(f"(?{letters})")
+        node.set("expression", exp.Anonymous(this="CONCAT", expressions=[opening, node.expression.copy()]))
+    node.set("modifiers", None)
+    if _text(node.args.get("occurrence")) == "0":
+        node.set("occurrence", None)
     new = node.args.get("replacement")
     if dialect not in ("databricks", "trino") and isinstance(new, (exp.Literal, exp.RawString)):
         groups = re.sub(r"\\(\d)", r"$\1", new.name.replace("$", r"\$"))
@@ -257,9 +208,79 @@ def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Anonymous(this="SIZE", expressions=[node.copy()])
 
 
-def _truncated(node: exp.Expr, dialect: str) -> None:
-    if dialect == "redshift" and not node.args.get("decimals"):
-        raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
+def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """TRUNC(number, digits): without the rest of a division, exactly."""
+    digits = node.args.get("decimals")
+    if digits is None:
+        if dialect == "redshift":
+            raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
+        return None
+    if not isinstance(digits, exp.Literal) or not digits.is_int or int(digits.name) > _MOST_DIGITS:
+        raise Untranslatable(f"TRUNC to a number of digits that is not between 0 and {_MOST_DIGITS}")
+    number = exp.cast(node.this.copy(), "DECIMAL(38, 10)")
+    unit = exp.cast(exp.Literal.string(f"1e-{digits.name}"), "DECIMAL(38, 10)")
+    return exp.paren(exp.Sub(this=number, expression=exp.Mod(this=number.copy(), expression=unit)), copy=False)
+
+
+def _overlay(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's INSERT: some characters replaced by a text."""
+    if isinstance(node, exp.Overlay):
+        return None
+    given = [node.this, node.expression, node.args["start"], node.args["length"]]
+    return exp.Anonymous(this="OVERLAY", expressions=given)
+
+
+def _joined(node: exp.Expr, dialect: str) -> None:
+    """Redshift's CONCAT is null if a value is null, as Spark's is."""
+    if dialect == "redshift":
+        node.set("coalesce", False)
+
+
+def _if_alone(node: exp.Expr, dialect: str) -> None:
+    """IF(test, value), which is null where the test is not true."""
+    if not isinstance(node.parent, exp.Case) and node.args.get("false") is None:
+        node.set("false", exp.Null())
+
+
+def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
+    """BigQuery's SAFE.f(…), null where f fails."""
+    inner = node.this
+    if not isinstance(inner, (exp.StrToDate, exp.StrToTime)):
+        raise Untranslatable(f"SAFE.{inner.sql_name() if isinstance(inner, exp.Func) else inner.name}")
+    inner.set("safe", True)
+    return inner.copy()
+
+
+def _similar(node: exp.Expr, dialect: str) -> exp.Expr:
+    """SIMILAR TO matches a whole text by a regular expression with the % and _ of LIKE; DuckDB's has not these."""
+    pattern = node.expression
+    if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
+        raise Untranslatable("SIMILAR TO with a computed or escaped pattern (write a regular expression)")
+    text = pattern.name
+    if dialect != "duckdb":
+        text = "".join({"%": ".*", "_": ".", ".": "[.]", "^": "\\^", "$": "\\$"}.get(one, one) for one in text)
+    return exp.RegexpLike(this=node.this, expression=exp.Literal.string(f"^(?s:{text})$"))
+
+
+def _encoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Postgres' ENCODE makes a text of bytes."""
+    charset = node.args["charset"].name.lower()
+    if dialect != "postgres":
+        return None
+    if charset not in ("hex", "base64"):
+        raise Untranslatable(f"ENCODE as {charset}")
+    if charset == "base64":
+        return exp.Anonymous(this="BASE64", expressions=[node.this])
+    return exp.Lower(this=exp.Anonymous(this="HEX", expressions=[node.this]))
+
+
+def _base64(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Anonymous(this="BASE64", expressions=[node.this])
+
+
+def _type_name(node: exp.Expr, dialect: str) -> None:
+    if dialect != "databricks":
+        raise Untranslatable("TYPEOF, which names the types of its warehouse (write spark__typeof)")
 
 
 def _local_now(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -275,6 +296,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "duckdb" and node.name.upper() == "WEEKDAY":
         return extracted("DAYOFWEEK", node.expressions[0], dialect)
     refuse_json(node.name.upper())
+    if _RENAMED.get(node.name.upper()) and dialect != "databricks":
+        return exp.Anonymous(this=_RENAMED[node.name.upper()], expressions=node.expressions)
     return joda(node.name.upper(), node.expressions) if dialect == "trino" else None
 
 
@@ -287,13 +310,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.In: _in_array,
     exp.ArraySlice: _slice,
     exp.ToChar: _text_of,
-    exp.ToNumber: _number_of,
-    exp.ParseJSON: _json_text,
     exp.JSONBExtract: _by_path,
     exp.JSONBExtractScalar: _by_path,
-    exp.Cast: _cast,
-    exp.TryCast: _try_cast,
-    exp.TsOrDsToDate: _try_date,
     exp.Initcap: _initcap,
     exp.Sub: _day_count,
     exp.Greatest: _of_any_null,
@@ -303,6 +321,15 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Array: _array,
     exp.Window: _distinct_in_window,
     exp.Trunc: _truncated,
-    exp.CurrentDatetime: _local_now,
+    exp.Localtimestamp: _local_now,
+    exp.Overlay: _overlay,
+    exp.Stuff: _overlay,
+    exp.Concat: _joined,
+    exp.If: _if_alone,
+    exp.SafeFunc: _safe,
+    exp.SimilarTo: _similar,
+    exp.Encode: _encoded,
+    exp.Typeof: _type_name,
+    exp.Base64Encode: _base64,
     exp.Anonymous: _by_name,
 }

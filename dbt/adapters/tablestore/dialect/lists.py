@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
+from sqlglot.transforms import unnest_to_explode
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
+_NULL_BEYOND: Final = ("snowflake", "postgres", "duckdb")
+"""Dialects in which an index behind the end of an array gives null; in Spark it is an error."""
 _FLATTENED: Final = ("index", "value")
 
 
@@ -65,6 +68,9 @@ def _table(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _unnest(node: exp.Expr, dialect: str) -> None:
     """UNNEST. With one array, its alias also names its column."""
     if dialect == "bigquery":
+        for one in node.expressions:
+            if isinstance(one, exp.GenerateSeries):
+                one.replace(_sequence(one))
         return
     named = node.parent if isinstance(node.parent, exp.Lateral) else node
     number = node.args.get("offset")
@@ -128,12 +134,106 @@ def _by_key(node: exp.Expr, index: exp.Expr) -> exp.Expr | None:
 def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """DuckDB's l[-1] is the last element. sqlglot has made an index of it that counts from 0."""
     index = node.expressions[0] if len(node.expressions) == 1 else None
-    if dialect == "snowflake" and index is not None:
-        return _by_key(node, index)
+    if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
+        return found
+    number = isinstance(index, exp.Literal) and not index.is_string
+    if dialect in _NULL_BEYOND and number:
+        return exp.Anonymous(this="GET", expressions=[node.this, index])
     if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
         return None
     behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
     return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[node.this, behind])
+
+
+def _dates(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """GENERATE_DATE_ARRAY, which is empty where it would count the other way."""
+    return None if dialect == "databricks" else _sequence(node)
+
+
+def _left_unnest(node: exp.Expr, dialect: str) -> None:
+    """LEFT JOIN UNNEST keeps rows whose array is empty, of which sqlglot makes a join without these."""
+    if not isinstance(node, exp.Select):
+        return
+    joins = [one for one in node.args.get("joins") or [] if _unnested(one)]
+    for one in joins:
+        condition = one.args.get("on")
+        plain = condition is None or (isinstance(condition, exp.Boolean) and condition.this)
+        if not plain or one.args.get("using") or one.side not in ("", "LEFT"):
+            raise Untranslatable("a join with UNNEST that has a condition or is not LEFT, INNER or CROSS")
+    if not any(one.side == "LEFT" for one in joins):
+        return
+    known = len(node.args.get("laterals") or [])
+    unnest_to_explode(node)
+    for one, lateral in zip(joins, node.args["laterals"][known:], strict=True):
+        lateral.set("outer", one.side == "LEFT")
+
+
+def _unnested(join: exp.Expr) -> bool:
+    inner = join.this.this if isinstance(join.this, exp.Lateral) else join.this
+    return isinstance(inner, exp.Unnest)
+
+
+def _columns_of_values(node: exp.Expr, dialect: str) -> None:
+    """The columns of VALUES have names by their number, which differ from Spark's."""
+    prefix, first = {"duckdb": ("col", 0), "snowflake": ("column", 1), "postgres": ("column", 1)}.get(dialect, ("", 0))
+    alias = node.args.get("alias")
+    rows = node.expressions
+    if not prefix or not isinstance(node.parent, (exp.From, exp.Join)) or (alias is not None and alias.columns):
+        return
+    width = len(rows[0].expressions) if isinstance(rows[0], exp.Tuple) else 1
+    names = [exp.to_identifier(f"{prefix}{first + i}") for i in range(width)]
+    name = alias.this if alias is not None and alias.this else exp.to_identifier("_values")
+    node.set("alias", exp.TableAlias(this=name.copy(), columns=names))
+
+
+def _row_number(node: exp.Expr, dialect: str) -> exp.Expr:
+    """SEQ4() of a GENERATOR: its rows count from 0."""
+    select = node.find_ancestor(exp.Select)
+    source = select.args.get("from_") if select is not None else None
+    made = source is not None and isinstance(source.this, (exp.TableFromRows, exp.Table))
+    if select is None or source is None or not made or not _is_generator(source.this) or select.args.get("joins"):
+        raise Untranslatable(
+            f"{type(node).__name__.upper()} outside of TABLE(GENERATOR(…)) (write row_number() over (…) - 1)"
+        )
+    return exp.column("id")
+
+
+def _is_generator(source: exp.Expr) -> bool:
+    inner = source.this
+    return isinstance(inner, exp.Generator) or (isinstance(inner, exp.Anonymous) and inner.name == "RANGE")
+
+
+def _reversed(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Anonymous(this="REVERSE", expressions=[node.this])
+
+
+def _overlapping(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.Anonymous(this="ARRAYS_OVERLAP", expressions=[node.this, node.expression])
+
+
+def _containing(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Postgres' a @> b of arrays."""
+    missing = exp.Anonymous(this="ARRAY_EXCEPT", expressions=[node.expression, node.this])
+    return exp.EQ(this=exp.Anonymous(this="SIZE", expressions=[missing]), expression=exp.Literal.number(0))
+
+
+def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """STRING_TO_ARRAY and SPLIT_TO_ARRAY."""
+    if node.args.get("null") or node.expression is None:
+        raise Untranslatable("STRING_TO_ARRAY with a text for null, or without a delimiter")
+    parts = exp.Split(this=node.this, expression=node.expression)
+    if dialect != "postgres":
+        return parts
+    empty = exp.EQ(this=node.this.copy(), expression=exp.Literal.string(""))
+    return exp.Anonymous(this="IF", expressions=[empty, exp.Anonymous(this="ARRAY", expressions=[]), parts])
+
+
+def _elements(node: exp.Expr, dialect: str) -> exp.Expr:
+    """JSON_EXTRACT_ARRAY: the elements as texts."""
+    part = node.this
+    if node.expression is not None:
+        part = exp.JSONExtract(this=part, expression=node.expression)
+    return exp.Anonymous(this="FROM_JSON", expressions=[part, exp.Literal.string("ARRAY<STRING>")])
 
 
 def _name_column(node: exp.Expr, default: str | None) -> None:
@@ -190,6 +290,8 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     skipping = isinstance(node.parent, exp.IgnoreNulls)
     if skipping or dialect == "snowflake":
         result = exp.Anonymous(this="ARRAY_COMPACT", expressions=[result])
+    elif _may_be_empty(node, dialect):
+        result = _null_of_none(result)
     if limit is not None:
         result = _first_of(result, limit)
     if within is None and not skipping:
@@ -205,6 +307,7 @@ def _with_nulls(node: exp.Expr, value: exp.Expr, limit: exp.Expr | None, dialect
     skips = dialect in ("snowflake", "databricks") or isinstance(node.parent, exp.IgnoreNulls)
     if skips or isinstance(value, exp.Distinct):
         return None if limit is None else _first_of(exp.ArrayAgg(this=value), limit)
+    empty = _may_be_empty(node, dialect)
     struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[exp.Literal.string("v"), value.copy()])
     whole: exp.Expr = node
     while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
@@ -214,6 +317,7 @@ def _with_nulls(node: exp.Expr, value: exp.Expr, limit: exp.Expr | None, dialect
         node.replace(listed)
         listed = exp.paren(whole.copy(), copy=False)
     result: exp.Expr = exp.Dot(this=listed, expression=exp.to_identifier("v"))
+    result = _null_of_none(result) if empty else result
     result = result if limit is None else _first_of(result, limit)
     if whole is node:
         return result
@@ -241,6 +345,19 @@ def sorted_by(item: exp.Expr, keys: list[exp.Expr], name: str) -> exp.Expr:
     return exp.Dot(this=ordered, expression=exp.to_identifier("v"))
 
 
+def _may_be_empty(node: exp.Expr, dialect: str) -> bool:
+    """Whether ARRAY_AGG may have no rows, and is null then: a group has some."""
+    select = node.find_ancestor(exp.Select)
+    grouped = select is not None and select.args.get("group") is not None
+    return dialect not in ("snowflake", "databricks") and (not grouped or node.find_ancestor(exp.Filter) is not None)
+
+
+def _null_of_none(listed: exp.Expr) -> exp.Expr:
+    size = exp.Anonymous(this="SIZE", expressions=[listed.copy()])
+    none = exp.EQ(this=size, expression=exp.Literal.number(0))
+    return exp.Anonymous(this="IF", expressions=[none, exp.Null(), listed])
+
+
 def _first_of(listed: exp.Expr, limit: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="SLICE", expressions=[listed, exp.Literal.number(1), limit])
 
@@ -256,4 +373,13 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ArrayPosition: _position,
     exp.ArraySize: _size,
     exp.Bracket: _element,
+    exp.GenerateDateArray: _dates,
+    exp.Select: _left_unnest,
+    exp.Values: _columns_of_values,
+    **dict.fromkeys((exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8), _row_number),
+    exp.ArrayReverse: _reversed,
+    exp.ArrayOverlaps: _overlapping,
+    exp.ArrayContainsAll: _containing,
+    exp.StringToArray: _parts,
+    exp.JSONExtractArray: _elements,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from dbt.adapters.tablestore.dialect.refusal import Columns
 from dbt.adapters.tablestore.dialect.translate import translate
 from tablestore_engine.sql.tokens.lexer import tokenize
 
@@ -20,28 +21,30 @@ def translated_node(
     dialect: str | None,
     ctes: Sequence[Mapping[str, str]],
     dialect_of: Callable[[str], str | None],
+    columns_of: Columns | None = None,
 ) -> str:
     """A node's compiled text in Spark's SQL.
 
     ctes: the CTEs that dbt added, each with `id` of its node and `sql`. dialect_of: the dialect of a node, by id.
+    columns_of: the columns of a table, by the parts of its name.
     """
     texts = [one["sql"] for one in ctes if one.get("sql")]
     joined = ", ".join(texts)
     if not joined or joined not in sql:
-        return translate(sql, dialect) if dialect else sql
-    given = [_translated_cte(one["sql"], dialect_of(one["id"])) for one in ctes if one.get("sql")]
+        return translate(sql, dialect, columns_of) if dialect else sql
+    given = [_translated_cte(one["sql"], dialect_of(one["id"]), columns_of) for one in ctes if one.get("sql")]
     if dialect is None:
         return sql.replace(joined, ", ".join(given), 1)
     before, after = sql.split(joined, 1)
     own = f"{before}{after.lstrip()[1:]}" if after.lstrip().startswith(",") else _without_with(before) + after
-    return _with_ctes(translate(own, dialect), ", ".join(given))
+    return _with_ctes(translate(own, dialect, columns_of), ", ".join(given))
 
 
-def _translated_cte(text: str, dialect: str | None) -> str:
+def _translated_cte(text: str, dialect: str | None, columns_of: Columns | None) -> str:
     found = _CTE.match(text)
     if dialect is None or found is None:
         return text
-    return f"{found['head']}{translate(found['query'], dialect)}{found['tail']}"
+    return f"{found['head']}{translate(found['query'], dialect, columns_of)}{found['tail']}"
 
 
 def _without_with(before: str) -> str:

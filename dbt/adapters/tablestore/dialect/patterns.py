@@ -33,10 +33,25 @@ def quote_patterns(tree: exp.Expr, dialect: str) -> None:
     for node in tree.find_all(*_WITH_PATTERN):
         pattern = node.args.get("format")
         if isinstance(pattern, exp.Literal):
-            pattern.set("this", _percent(pattern.name) if dialect in _PERCENT else _letters(pattern.name))
+            pattern.set("this", _percent(pattern.name, dialect) if dialect in _PERCENT else _letters(pattern.name))
+            if node.args.get("safe"):
+                _null_where_it_fails(node)
 
 
-def _percent(pattern: str) -> str:
+def _null_where_it_fails(node: exp.Expr) -> None:
+    """TRY_TO_TIMESTAMP and such, which sqlglot writes as TO_TIMESTAMP."""
+    name: dict[type, str] = {
+        exp.StrToTime: "TRY_TO_TIMESTAMP",
+        exp.StrToDate: "TRY_TO_DATE",
+        exp.TsOrDsToDate: "TRY_TO_DATE",
+    }
+    made = name.get(type(node))
+    pattern = Spark().generator().format_time(node)
+    if made and pattern:
+        node.replace(exp.Anonymous(this=made, expressions=[node.this.copy(), exp.maybe_parse(pattern)]))
+
+
+def _percent(pattern: str, dialect: str) -> str:
     """A pattern whose parts begin with a percent sign; all else is literal text."""
     found, literal, position = "", "", 0
     for part in _PART.finditer(pattern):
@@ -45,6 +60,8 @@ def _percent(pattern: str) -> str:
         if part[0] == "%%":
             literal += "%"
             continue
+        if part[0] in ("%e", "%-d") and dialect == "bigquery":
+            raise Untranslatable("%e in a pattern, which fills with a blank")
         if part[0] not in Spark.INVERSE_TIME_MAPPING and part[0] not in _SPARKS:
             raise Untranslatable(f"{part[0]} in the pattern '{pattern}'")
         found += _literal(literal) + _SPARKS.get(part[0], part[0])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 DIALECTS: Final = ("snowflake", "bigquery", "redshift", "postgres", "duckdb", "databricks", "trino")
+
+Columns = Callable[[Sequence[str]], Sequence[str] | None]
+"""The columns of a table by the parts of its name; None where there is no such table."""
 
 SPARK: Final = "spark"
 """The dialect of a model that is not translated, where a folder or profile sets another one."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.dates import clock_time, instant
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _FROM_BEFORE_THE_TEXT: Final = ("postgres", "redshift")
@@ -93,11 +94,15 @@ def _from_the_end(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable("a search from the end (INSTR with a negative position)")
 
 
-def _split_part(node: exp.Expr, dialect: str) -> None:
-    """Part 0 is the first one in Snowflake, and an error in Spark."""
+def _split_part(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Part 0 is the first one in Snowflake, and an error in Spark. One behind the last is null in Trino."""
     number = node.args.get("part_index")
+    if dialect == "trino" and number is not None:
+        parts = exp.Anonymous(this="SPLIT", expressions=[node.this, _literally(node.args["delimiter"])])
+        return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[parts, number.copy()])
     if dialect == "snowflake" and isinstance(number, exp.Literal) and number.name == "0":
         node.set("part_index", _number(1))
+    return None
 
 
 def _bytes(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -127,6 +132,17 @@ def _digest(node: exp.Expr, dialect: str) -> exp.Expr:
 def _sha2(node: exp.Expr, dialect: str) -> exp.Expr:
     bits = node.args.get("length") or _number(256)
     return exp.Anonymous(this="SHA2", expressions=[node.this, bits])
+
+
+def _repeated(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Trino's REPEAT makes an array."""
+    if dialect != "trino":
+        return None
+    return exp.Anonymous(this="ARRAY_REPEAT", expressions=[node.this, node.args["times"]])
+
+
+def _literally(text: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string("\\Q"), text, exp.Literal.string("\\E")])
 
 
 def _from_base(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -163,6 +179,9 @@ def joda(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _parsed(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    if dialect == "bigquery" and node.args.get("format"):
+        plain = exp.StrToTime(this=node.this, format=node.args["format"])
+        return instant(plain, node.args["zone"]) if node.args.get("zone") else plain
     given = [node.this, node.args["format"]] if node.args.get("format") else []
     return joda("PARSE_DATETIME", given) if dialect == "trino" else None
 
@@ -173,7 +192,10 @@ def _sha1(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _number_text(node: exp.Expr, dialect: str) -> None:
     """TO_CHAR of a number, which sqlglot takes for one of a time, and which pads in another way in Spark."""
-    pattern = node.args.get("format")
+    zone, pattern = node.args.get("zone"), node.args.get("format")
+    if zone is not None and dialect == "bigquery":
+        node.set("zone", None)
+        node.set("this", clock_time(node.this, zone))
     text = pattern.name if isinstance(pattern, exp.Literal) else ""
     if dialect in ("postgres", "redshift") and "%" not in text and set("90") & set(text):
         raise Untranslatable(f"TO_CHAR of a number by the pattern '{text}' (write spark__format_number)")
@@ -185,6 +207,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Right: _end,
     exp.StrPosition: _from_the_end,
     exp.SplitPart: _split_part,
+    exp.Repeat: _repeated,
     exp.ByteLength: _bytes,
     exp.RegexpLike: _whole_match,
     exp.SHA2Digest: _digest,

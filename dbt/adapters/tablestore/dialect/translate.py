@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 _FOLDING = ("snowflake", "redshift", "postgres", "trino")
 
 
-@lru_cache(maxsize=512)
-def translate(sql: str, dialect: str) -> str:
-    """Spark's SQL of a query in a dialect. Raises DbtRuntimeError that names what cannot be translated."""
+def translate(sql: str, dialect: str, columns_of: Columns | None = None) -> str:
+    """Spark's SQL of a query in a dialect. Raises DbtRuntimeError that names what cannot be translated.
+
+    columns_of: the columns of a table, by the parts of its name.
+    """
     from sqlglot import ErrorLevel, errors
 
+    from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.corrections import corrected
 
     try:
-        tree = corrected(_query(sql, dialect), dialect)
+        tree = _query(sql, dialect)
+        inline_aliases(tree, dialect, columns_of)
+        tree = corrected(tree, dialect)
         if dialect in _FOLDING:
             _fold(tree)
         return str(tree.sql("spark", pretty=True, unsupported_level=ErrorLevel.RAISE))
@@ -37,7 +42,7 @@ def translate(sql: str, dialect: str) -> str:
         raise _refused(dialect, _where(error)) from None
     except errors.TokenError as error:
         raise _refused(dialect, str(error)) from None
-    except (errors.UnsupportedError, Untranslatable) as error:
+    except (errors.UnsupportedError, Untranslatable, AttributeError, TypeError, ValueError) as error:
         raise _refused(dialect, " ".join(str(error).split())) from None
 
 

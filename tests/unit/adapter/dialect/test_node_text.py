@@ -22,7 +22,7 @@ JOINED = ", ".join(one["sql"] for one in CTES)
         (f"with{JOINED} select * from __dbt__cte__b", None, {"a": "snowflake"},
          "with __dbt__cte__a as ( SELECT CAST(1 AS STRING) AS x ), @B select * from __dbt__cte__b"),
         (f"with{JOINED} select x::int from __dbt__cte__b", "postgres", {},
-         "WITH @A, @B SELECT CAST(x AS INT) FROM __dbt__cte__b"),
+         "WITH @A, @B SELECT CAST(CAST(x AS DECIMAL(38, 0)) AS INT) FROM __dbt__cte__b"),
         (f"-- why\nwith{JOINED},  c as (select 1::int as y) select * from c, __dbt__cte__b", "postgres", {},
          "/* why */ WITH @A, @B, c AS ( SELECT CAST(1 AS INT) AS y ) SELECT * FROM c, __dbt__cte__b"),
         (f"with recursive{JOINED},  c as (select 1 as y) select * from c", "postgres", {},

@@ -75,6 +75,18 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("duckdb", "select format('{}', a) from t", "FORMAT with braces"),
         ("duckdb", "select first(a order by b) over () from t", "FIRST with an order"),
         ("duckdb", "select product(a order by b) from t", "PRODUCT(… ORDER BY …)"),
+        ("postgres", "select a at time zone 'x' from t", "AT TIME ZONE of a value whose type is not in the text"),
+        ("snowflake", "select regexp_replace(a, 'b', 'c', 1, 2) from t", "the occurrence 2 of REGEXP_REPLACE"),
+        ("bigquery", "select instr(a, 'b', 1, 2) from t", "the occurrence 2 of STR_POSITION"),
+        ("trino", "select a from t left join unnest(t.l) as x(v) on v > 1", "UNNEST that has a condition"),
+        ("trino", "select max(a, 2) from t", "MAX(value, number)"),
+        ("snowflake", "select typeof(a) from t", "TYPEOF"),
+        ("snowflake", "select to_char(a, '9,999.00') from t", "TO_CHAR of a number"),
+        ("snowflake", "select object_construct(a, b) from t", "OBJECT_CONSTRUCT with computed keys"),
+        ("snowflake", "select object_construct('k', v:a) from t", "OBJECT_CONSTRUCT of a part of a variant"),
+        ("snowflake", "select seq4() from t", "SEQ4 outside of TABLE(GENERATOR"),
+        ("bigquery", "select safe.substr(a, 1) from t", "SAFE.SUBSTRING"),
+        ("bigquery", "select format_date('%e', a) from t", "%e in a pattern"),
         ("postgres", "delete from t", "not one query"),
         ("postgres", "select 1; select 2", "not one query"),
         ("postgres", "select a,\n  b c d\nfrom t", "in line 2: select a, b c >>>d<<<"),
@@ -87,6 +99,17 @@ def test_a_construct_without_equivalent_is_named(dialect, text, named):
     assert named in error.value.msg
     assert f"'{dialect}'" in error.value.msg
     assert "\x1b" not in error.value.msg
+
+
+def test_an_alias_is_replaced_where_no_table_has_a_column_of_its_name():
+    text = "with r as (select * from `s`.`t`) select a + 1 as b, sum(b) over () as c from r where b > 1"
+    sum_of = "SUM(( {} )) OVER () AS c FROM r WHERE ( {} ) > 1"
+    kept = one_line(translate(text, "snowflake"))
+    assert "SUM(b) OVER ()" in kept
+    assert "SUM(b) OVER ()" in one_line(translate(text, "snowflake", lambda parts: ["a", "B"]))
+    assert "SUM(b) OVER ()" in one_line(translate(text, "postgres", lambda parts: ["a"]))
+    inlined = one_line(translate(text, "snowflake", lambda parts: ["A"] if list(parts) == ["s", "t"] else None))
+    assert sum_of.format("a + 1", "a + 1") in inlined
 
 
 def test_dialects_have_names():
