@@ -83,7 +83,7 @@ def used_by(action: Callable[[], object]) -> Used:
 
 
 def _processor_seconds() -> dict[psutil.Process, float]:
-    """What this process and its children took so far."""
+    """The processor time of this process and of each of its children so far."""
     this = psutil.Process()
     found = {}
     for process in (this, *this.children(recursive=True)):
