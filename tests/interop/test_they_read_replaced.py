@@ -12,6 +12,7 @@ from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_task import write_table
 from tablestore_engine.operation.write_job.write_intent import PLAIN
 from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType
 
@@ -51,6 +52,30 @@ def test_other_key(catalog, all_read, name):
     assert all_read(table).num_rows == 2
     table.write([{"id": 5, "new": "x"}])
     assert all_read(table).num_rows == 2
+
+
+@pytest.mark.parametrize("truncated", [False, True], ids=["rewritten", "truncated"])
+@pytest.mark.parametrize("partition", [[], ["id"]], ids=["unpartitioned", "partitioned"])
+def test_a_key_that_was_added(catalog, all_read, name, partition, truncated):
+    """Bounds of keys are read by the types of the newest key, also those of files that were removed."""
+    table = OurTable.create(catalog, name, OLD, partition=partition)
+    table.write([{"id": i, "text": f"old{i}"} for i in range(5)])
+    if truncated:
+        table.truncate()
+    _add_key(table, (*partition, "text"))
+    assert all_read(table).num_rows == (0 if truncated else 5)
+    table.write([{"id": 3, "text": "old3"}, {"id": 7, "text": "x"}])
+    assert all_read(table).num_rows == (2 if truncated else 6)
+    table.compact(full=True)
+    assert all_read(table).num_rows == (2 if truncated else 6)
+
+
+def _add_key(table: OurTable, keys: tuple[str, ...]) -> None:
+    """What ALTER TABLE … ADD PRIMARY KEY does, without Spark."""
+    now = table.table
+    schema = with_primary_key(now.schema, keys, 1, now.schemas.list_ids()[-1], 0)
+    job = begin(now.state, PLAIN, now.latest_snapshot(), removes=everything, schema=schema)
+    publish(now.state, job, write_table(job, now.to_arrow()), replace_all(now.schema, schema))
 
 
 @pytest.mark.parametrize("before", [[], ["id"]], ids=["unpartitioned", "partitioned"])

@@ -50,8 +50,8 @@ class Change:
     write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite that began
     later and was committed first, since that saw nothing of it and yet would win; and with a compaction that dropped
     deletes which are newer than it, since rows that they hide would show. `restarts` drops all earlier files without
-    naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
-    old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
+    naming them: for a table that gets other partition columns or another key, whose manifests cannot describe the old
+    files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
     is the change of the index of dynamic buckets and of deletion vectors. `merges_manifests`: the manifests become few,
     however few there are. `consumed` are the changes of other tables that the rows come from: another commit that used

@@ -266,6 +266,8 @@ class Committer:
             raise ConflictError("The columns of the table were changed meanwhile.", hint="Run the statement again.")
 
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
+        if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
+            check_read(self.state, change, latest)
         if change.restarts:
             return list(change.added)
         if change.index is not None and latest is not None:
@@ -284,8 +286,6 @@ class Committer:
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)
             return entries_to_restore(live, change.restores, new_names)
-        if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
-            check_read(self.state, change, latest)
         if change.read_snapshot is not None and self.schema.reads_files_alone:
             check_merged(live, change)
         removed = list(change.removed)

@@ -55,7 +55,8 @@ def _marks_rows(
     state: TableState, snapshot: Snapshot, earlier: Snapshot | None, buckets: Collection[BucketId] | None
 ) -> bool:
     """Whether a commit on an append table deletes rows by deletion vectors, without a file that it adds or removes."""
-    if state.schema.primary_keys or not state.options.deletion_vectors or snapshot.id == 1:
+    was = state.schemas.load(snapshot.schema_id)  # the commit may be the one that gives the table a key
+    if was.primary_keys or not was.core_options.deletion_vectors or snapshot.id == 1:
         return False
     try:
         earlier = earlier or state.snapshots.load(snapshot.id - 1)
@@ -63,9 +64,9 @@ def _marks_rows(
         return True  # it was the one that was read
     if snapshot.index_manifest == earlier.index_manifest:
         return False
-    was, became = (vector_ranges(index_entries(state.manifests, one)) for one in (earlier, snapshot))
-    chosen = was.keys() | became.keys() if buckets is None else buckets
-    return any(was.get(one) != became.get(one) for one in chosen)
+    before, after = (vector_ranges(index_entries(state.manifests, one)) for one in (earlier, snapshot))
+    chosen = before.keys() | after.keys() if buckets is None else buckets
+    return any(before.get(one) != after.get(one) for one in chosen)
 
 
 def check_merged(live: Sequence[ManifestEntry], change: Change) -> None:

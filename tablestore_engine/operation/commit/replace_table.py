@@ -15,7 +15,7 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import assign_field_ids
+from tablestore_engine.schema.types.types import DataType, assign_field_ids
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 
 _FAR_AHEAD = str(2**53)
@@ -98,10 +98,16 @@ def _of_readers(schema: TableSchema) -> dict[str, str]:
 
 
 def restarts(current: TableSchema, schema: TableSchema) -> bool:
-    """Whether the old files cannot be described in manifests of the new schema: other partition columns."""
+    """Whether the old files cannot be described in manifests of the new schema: other partition columns, or a key of
+    other types, which pypaimon takes for those of the bounds of all files, also of removed ones."""
     old, new = current.partition_fields, schema.partition_fields
     filled = current.partition_fill != schema.partition_fill
-    return filled or [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
+    repartitioned = filled or [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
+    return repartitioned or _key_types(current) != _key_types(schema)
+
+
+def _key_types(schema: TableSchema) -> list[DataType]:
+    return [one.type for one in schema.trimmed_key_fields]
 
 
 def replace_all(current: TableSchema, schema: TableSchema, added: tuple[ManifestEntry, ...] = ()) -> Change:

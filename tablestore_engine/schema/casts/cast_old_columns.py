@@ -198,7 +198,7 @@ def is_castable(past: DataType, current: DataType) -> bool:
         return False
     if not isinstance(past, AtomicType):
         # The text of an instant would depend on the time zone of the session.
-        return current.root in STRING_ROOTS and not _holds_instants(past)
+        return current.root in STRING_ROOTS and not has_root(past, ("TIMESTAMP_LTZ",))
     known = _EXPLICIT.get(current.root, ())
     return current.root in STRING_ROOTS or past.root == current.root or past.root in known
 
@@ -257,14 +257,4 @@ def depends_on_zone(past: DataType, current: DataType) -> bool:
     if isinstance(past, RowType) and isinstance(current, RowType):
         pairs = ((past_field(past, one), one) for one in current.fields)
         return any(old is not None and depends_on_zone(old.type, one.type) for old, one in pairs)
-    return isinstance(current, AtomicType) and _holds_instants(past)
-
-
-def _holds_instants(kind: DataType) -> bool:
-    if isinstance(kind, AtomicType):
-        return kind.root == "TIMESTAMP_LTZ"
-    if isinstance(kind, ArrayType):
-        return _holds_instants(kind.element)
-    if isinstance(kind, MapType):
-        return _holds_instants(kind.key) or _holds_instants(kind.value)
-    return isinstance(kind, RowType) and any(_holds_instants(one.type) for one in kind.fields)
+    return isinstance(current, AtomicType) and has_root(past, ("TIMESTAMP_LTZ",))

@@ -36,6 +36,11 @@ class CheckConstraint:
     sql: str
 
     @property
+    def key(self) -> str:
+        """The option that keeps the constraint."""
+        return f"{PREFIX}{self.name}"
+
+    @property
     def shown(self) -> str:
         """The constraint in a message, on one line."""
         return f"{self.name} ({' '.join(self.sql.split())})"
@@ -77,7 +82,7 @@ def find_check(options: Mapping[str, str], name: str) -> CheckConstraint | None:
 
 def check_options(checks: Iterable[CheckConstraint]) -> dict[str, str]:
     """The options that keep constraints."""
-    return {f"{PREFIX}{one.name}": one.sql for one in checks}
+    return {one.key: one.sql for one in checks}
 
 
 def without_checks(options: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ and must never change. Every field of a ROW has an id, and all ids of a table sh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -255,15 +255,32 @@ def assign_field_ids(data_type: DataType, next_id: Callable[[], int]) -> DataTyp
     return data_type
 
 
+def types_in(data_type: DataType, column: str = "") -> Iterator[tuple[str, DataType]]:
+    """A type and all types inside of it, outer ones first, each with the path of its field: `column`, `column.a`."""
+    yield column, data_type
+    if isinstance(data_type, ArrayType):
+        yield from types_in(data_type.element, column)
+    elif isinstance(data_type, MapType):
+        yield from types_in(data_type.key, column)
+        yield from types_in(data_type.value, column)
+    elif isinstance(data_type, RowType):
+        for one in data_type.fields:
+            yield from types_in(one.type, f"{column}.{one.name}")
+
+
 def has_root(data_type: DataType, roots: Collection[str]) -> bool:
     """Whether a type, or one inside of it, is one of some atomic types."""
-    if isinstance(data_type, AtomicType):
-        return data_type.root in roots
-    if isinstance(data_type, ArrayType):
-        return has_root(data_type.element, roots)
-    if isinstance(data_type, MapType):
-        return has_root(data_type.key, roots) or has_root(data_type.value, roots)
-    return isinstance(data_type, RowType) and any(has_root(f.type, roots) for f in data_type.fields)
+    return any(isinstance(one, AtomicType) and one.root in roots for _, one in types_in(data_type))
+
+
+def has_map(data_type: DataType) -> bool:
+    """Whether a type is a map, or one is inside of it."""
+    return any(isinstance(one, MapType) for _, one in types_in(data_type))
+
+
+def nested_field_ids(data_type: DataType) -> list[int]:
+    """The ids of all ROW fields inside of a type."""
+    return [field.id for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
 
 
 def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
@@ -276,58 +293,25 @@ def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
         )
 
 
-def has_map(data_type: DataType) -> bool:
-    """Whether a type is a map, or one is inside of it."""
-    if isinstance(data_type, ArrayType):
-        return has_map(data_type.element)
-    if isinstance(data_type, RowType):
-        return any(has_map(f.type) for f in data_type.fields)
-    return isinstance(data_type, MapType)
-
-
-def nested_field_ids(data_type: DataType) -> list[int]:
-    """The ids of all ROW fields inside of a type."""
-    if isinstance(data_type, ArrayType):
-        return nested_field_ids(data_type.element)
-    if isinstance(data_type, MapType):
-        return nested_field_ids(data_type.key) + nested_field_ids(data_type.value)
-    if isinstance(data_type, RowType):
-        return [one for field in data_type.fields for one in (field.id, *nested_field_ids(field.type))]
-    return []
-
-
 def refuse_equal_fields(column: str, data_type: DataType) -> None:
     """Raise a SchemaError for a ROW with two fields of one name: other readers of the format cannot open its table."""
-    if isinstance(data_type, ArrayType):
-        refuse_equal_fields(column, data_type.element)
-    elif isinstance(data_type, MapType):
-        refuse_equal_fields(column, data_type.key)
-        refuse_equal_fields(column, data_type.value)
-    elif isinstance(data_type, RowType):
-        names = [one.name for one in data_type.fields]
+    for path, row in types_in(data_type, column):
+        names = [one.name for one in row.fields] if isinstance(row, RowType) else []
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
-            raise SchemaError(f"Column '{column}' has two fields named '{twice}'.", hint="Give one another name.")
-        for one in data_type.fields:
-            refuse_equal_fields(f"{column}.{one.name}", one.type)
+            raise SchemaError(f"Column '{path}' has two fields named '{twice}'.", hint="Give one another name.")
 
 
 def refuse_nanoseconds(column: str, data_type: DataType) -> None:
     """Raise an UnsupportedTypeError for timestamps beyond microseconds: they can be read here, but not written."""
-    if isinstance(data_type, AtomicType):
-        if data_type.root in TIMESTAMP_ROOTS and (data_type.precision or 0) > MAX_TIMESTAMP_PRECISION:
+    for _, one in types_in(data_type):
+        if not isinstance(one, AtomicType) or one.root not in TIMESTAMP_ROOTS:
+            continue
+        if (one.precision or 0) > MAX_TIMESTAMP_PRECISION:
             raise UnsupportedTypeError(
-                f"Column '{column}' has type {data_type}, but rows are written with microseconds.",
+                f"Column '{column}' has type {one}, but rows are written with microseconds.",
                 hint=f"Use a precision of {MAX_TIMESTAMP_PRECISION}.",
             )
-    elif isinstance(data_type, ArrayType):
-        refuse_nanoseconds(column, data_type.element)
-    elif isinstance(data_type, MapType):
-        refuse_nanoseconds(column, data_type.key)
-        refuse_nanoseconds(column, data_type.value)
-    elif isinstance(data_type, RowType):
-        for one in data_type.fields:
-            refuse_nanoseconds(column, one.type)
 
 
 def with_nulls(data_type: DataType) -> DataType:

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.scan.partition_filter import PartitionValuesFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -116,10 +117,12 @@ def _rewrite(
     """Rewrite the rows of a plan with a schema and a number of buckets in each partition."""
     state = table.state
     base = plan.snapshot.id if plan.snapshot else 0
+    anew = restarts(state.schema, schema)
     if not plan.buckets:
         if schema is state.schema:
             return WriteOutcome(None, 0)
-        return WriteOutcome(follow(publish_change(state, Change("OVERWRITE", read_snapshot=base), schema=schema)), 0)
+        change = Change("OVERWRITE", read_snapshot=base, restarts=anew)
+        return WriteOutcome(follow(publish_change(state, change, schema=schema)), 0)
     rewritten = {b.partition_row for b in plan.buckets}
     job = begin(state, PLAIN, plan.snapshot, removes=lambda entry: entry.partition in rewritten, schema=schema)
     # Rows of a table that already has the key are merged records.
@@ -132,7 +135,8 @@ def _rewrite(
     result = write_files(session, table, None, job, rows)
     change = Change(
         "OVERWRITE",
-        removed=tuple(_removed(plan.buckets)),
+        removed=() if anew else tuple(_removed(plan.buckets)),
+        restarts=anew,
         read_snapshot=base,
         read_buckets=None if whole else _bucket_ids(plan.buckets),
     )

@@ -14,15 +14,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFile
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import (
-    TIMESTAMP_ROOTS,
-    ArrayType,
-    AtomicType,
-    DataField,
-    DataType,
-    MapType,
-    RowType,
-)
+from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataField, DataType, has_root
 
 _SURELY_GREGORIAN = date(1583, 1, 1)  # later than the first day: other writers' statistics may be off by some days
 
@@ -33,14 +25,14 @@ def spark_reads_orc(fields: Sequence[DataField]) -> bool:
     It finds columns that are all called `_col…` by position. Java's ORC reader fails at fractions of seconds before
     1970 that Arrow wrote, and Spark reads timestamps without a zone only from ORC files of its own.
     """
-    return not any(_holds(f.type, TIMESTAMP_ROOTS) for f in fields) and not all(
+    return not any(has_root(f.type, TIMESTAMP_ROOTS) for f in fields) and not all(
         f.name.lower().startswith("_col") for f in fields
     )
 
 
 def with_dates(fields: Sequence[DataField]) -> tuple[DataField, ...]:
     """The columns that hold dates."""
-    return tuple(one for one in fields if _holds(one.type, ("DATE",)))
+    return tuple(one for one in fields if has_root(one.type, ("DATE",)))
 
 
 def may_have_old_dates(file: DataFileMeta, dated: Sequence[DataField], own: Callable[[int], TableSchema]) -> bool:
@@ -61,14 +53,3 @@ def _is_old(found: tuple[DataType, Bounds] | None) -> bool:
     if bounds.minimum is None:
         return bounds.null_count is None or bounds.null_count != bounds.row_count
     return bool(bounds.minimum < _SURELY_GREGORIAN)
-
-
-def _holds(kind: DataType, roots: Sequence[str]) -> bool:
-    """Whether values of a type hold some of these."""
-    if isinstance(kind, ArrayType):
-        return _holds(kind.element, roots)
-    if isinstance(kind, MapType):
-        return _holds(kind.key, roots) or _holds(kind.value, roots)
-    if isinstance(kind, RowType):
-        return any(_holds(f.type, roots) for f in kind.fields)
-    return isinstance(kind, AtomicType) and kind.root in roots

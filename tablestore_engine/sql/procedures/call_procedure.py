@@ -48,7 +48,7 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
         for table in procedure.tables(arguments, context)
         for row in _rows(words, procedure, table, arguments, context)
     ]
-    rows = procedure.answer(rows)
+    rows = procedure.answer([*rows, *procedure.besides(arguments, context)])
     columns = procedure.columns
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
 

@@ -13,9 +13,14 @@ from tablestore_engine.table import Table
 
 def table_or_database(arguments: Arguments, context: RowContext) -> list[Table]:
     """The table of the argument `table`, or with `db.*` all tables of a database. Raises TableNotFound."""
+    database = whole_database(arguments)
+    return named_table(arguments, context) if database is None else _tables_of(database, context)
+
+
+def whole_database(arguments: Arguments) -> str | None:
+    """The database of the argument `table` where this is `db.*`, else None."""
     name = str(arguments["table"])
-    whole = name.endswith(".*")
-    return _tables_of(unquoted_name(name[:-2]), context) if whole else named_table(arguments, context)
+    return unquoted_name(name[:-2]) if name.endswith(".*") else None
 
 
 def _tables_of(database: str, context: RowContext) -> list[Table]:

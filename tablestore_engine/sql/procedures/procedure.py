@@ -39,12 +39,16 @@ def _unchanged(rows: Rows) -> Rows:
     return rows
 
 
+def _nothing(arguments: Arguments, context: RowContext) -> Rows:
+    return []
+
+
 @dataclass(frozen=True)
 class Procedure:
     """One procedure. The docstring of `run` is its documentation.
 
     `parameters` in order, all but the first `required` optional; `columns` of the answer as name → Spark type. It runs
-    on each of its `tables`; `answer` makes its result of all their rows.
+    on each of its `tables`, and then, once, what it does `besides`; `answer` makes its result of all their rows.
     """
 
     run: Callable[[Table, Arguments, RowContext], Rows]
@@ -54,6 +58,7 @@ class Procedure:
     example: str
     tables: Callable[[Arguments, RowContext], Sequence[Table]] = named_table
     answer: Callable[[Rows], Rows] = _unchanged
+    besides: Callable[[Arguments, RowContext], Rows] = _nothing
 
 
 def count(name: str, arguments: Arguments, default: int) -> int:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from tablestore_engine.catalog.abandoned_folders import abandoned_folders
 from tablestore_engine.errors import SnapshotNotFound, SqlError
 from tablestore_engine.operation.expiration.changelog_expire import expire_changelogs
 from tablestore_engine.operation.expiration.snapshot_expire import Retention, changelog_retention
-from tablestore_engine.sql.procedures.database_procedures import table_or_database
-from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
+from tablestore_engine.sql.procedures.database_procedures import table_or_database, whole_database
+from tablestore_engine.sql.procedures.procedure import (
+    Arguments,
+    Procedure,
+    Rows,
+    count,
+    flag,
+    millis,
+    named_table,
+    text,
+)
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
@@ -106,8 +116,28 @@ def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> 
     """Removes files that no snapshot and no tag names, such as leftovers of killed writers.
 
     Only files that were last changed before `older_than`, by default a day ago, at the latest an hour ago: younger ones
-    may belong to a running commit. `dry_run` only lists them. `table` => 'db.*' means all tables of a database.
+    may belong to a running commit. `dry_run` only lists them. `table` => 'db.*' means all tables of a database. Hidden
+    folders are removed, too, in which a CREATE TABLE AS that was killed had begun the table, or a DROP had not ended.
     """
+    older_than = _older_than(arguments, context)
+    return [(path,) for path in table.remove_orphan_files(older_than, dry_run=flag("dry_run", arguments))]
+
+
+def _remove_abandoned(arguments: Arguments, context: RowContext) -> Rows:
+    """Removes the hidden folders of what was being created or dropped under these names."""
+    catalog, database = context.catalog, whole_database(arguments)
+    if database is None:
+        found, table = named_table(arguments, context)[0].identifier
+    else:
+        found, table = catalog.require_database(database), None
+    folders = abandoned_folders(catalog.io, catalog.paths, found, table, _older_than(arguments, context))
+    if not flag("dry_run", arguments):
+        for path in folders:
+            catalog.io.delete_tree(path)
+    return [(path,) for path in folders]
+
+
+def _older_than(arguments: Arguments, context: RowContext) -> int:
     older_than = millis("older_than", arguments)
     if older_than is None:
         older_than = context.now_millis() - int(_ORPHAN_AGE.total_seconds() * 1000)
@@ -116,7 +146,7 @@ def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> 
             f"older_than is too late: {arguments['older_than']}. Younger files may belong to a running commit.",
             hint="Give a time that is an hour ago at least.",
         )
-    return [(path,) for path in table.remove_orphan_files(older_than, dry_run=flag("dry_run", arguments))]
+    return older_than
 
 
 _ROLLED_BACK = {
@@ -175,5 +205,6 @@ PROCEDURES: dict[str, Procedure] = {
         {"path": "string"},
         "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
         tables=table_or_database,
+        besides=_remove_abandoned,
     ),
 }

@@ -119,7 +119,7 @@ def constraint_clauses(schema: TableSchema) -> list[str]:
 
 def _has(schema: TableSchema, check: CheckConstraint, dropped: set[str]) -> bool:
     found = find_check(schema.options, check.name)
-    return found is not None and found.sql == check.sql and f"{PREFIX}{found.name}" not in dropped
+    return found is not None and found.sql == check.sql and found.key not in dropped
 
 
 def _may_be_null(schema: TableSchema, name: str) -> bool:

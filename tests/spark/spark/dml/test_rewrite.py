@@ -307,6 +307,53 @@ def test_adding_a_key_during_a_write(store, monkeypatch):
     check_invariants(store.table("t"))
 
 
+@pytest.mark.parametrize("late", ["DELETE FROM t WHERE v = 2", "INSERT INTO t VALUES (2, 20)", "TRUNCATE TABLE t"])
+def test_adding_a_key_to_a_table_with_deletion_vectors_during_a_write(store, monkeypatch, late):
+    """The rows are read anew, also if only a vector says which of them are left."""
+    store.execute("CREATE TABLE t (id INT, v INT) WITH ('deletion-vectors.enabled' = 'true')")
+    store.execute("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (3, 4)")
+    store.execute("DELETE FROM t WHERE v = 4")
+    finish, runs = rewrite.finish, []
+
+    def slow(*args, **kwargs):
+        runs.append(1)
+        if len(runs) == 1:
+            store.execute(late)
+        return finish(*args, **kwargs)
+
+    monkeypatch.setattr(rewrite, "finish", slow)
+    if late.startswith("INSERT"):
+        with pytest.raises(DuplicateKeyError, match="id=2"):
+            store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
+        return
+    store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
+    left = [] if late.startswith("TRUNCATE") else [(1, 1), (3, 3)]
+    assert rows(store) == left
+    check_invariants(store.table("t"))
+    store.execute("INSERT INTO t VALUES (3, 30)")
+    store.execute("DELETE FROM t WHERE id = 1")
+    assert rows(store) == [(3, 30)]
+    check_invariants(store.table("t"))
+
+
+def test_a_table_expires_over_a_key_that_was_added(store):
+    """The commit names no file of the table without a key; they are removed with the snapshot that uses them."""
+    store.execute("CREATE TABLE t (id INT, v INT)")
+    store.execute("INSERT INTO t VALUES (1, 1)")
+    store.execute("CALL sys.create_tag(table => 't', tag => 'first')")
+    store.execute("INSERT INTO t VALUES (2, 2)")
+    store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
+    store.execute("CALL sys.expire_snapshots(table => 't', retain_max => 1, retain_min => 1)")
+    table = store.table("t")
+    assert len(data_files(table)) == 2, "the one of the tag, and the new one"
+    assert rows(store, "SELECT * FROM t VERSION AS OF 'first'") == [(1, 1)]
+    store.execute("CALL sys.rollback(table => 't', version => 'first')")
+    assert store.table("t").schema.primary_keys == ()
+    store.execute("INSERT INTO t VALUES (1, 2)")
+    assert rows(store) == [(1, 1), (1, 2)]
+    check_invariants(store.table("t"))
+
+
 def test_an_empty_table_takes_the_key(store):
     store.execute("CREATE TABLE t (id INT, v INT)")
     store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")

