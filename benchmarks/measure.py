@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import psutil
@@ -74,21 +75,21 @@ class Used:
 
 
 def used_by(action: Callable[[], object]) -> Used:
-    """The time that an action takes."""
-    processor, start = _processor_seconds(), time.perf_counter()
+    """The time that an action takes. Of processes that end meanwhile, that of processors is left out."""
+    before, start = _processor_seconds(), time.perf_counter()
     action()
-    return Used(time.perf_counter() - start, _processor_seconds() - processor)
+    wall, after = time.perf_counter() - start, _processor_seconds()
+    return Used(wall, sum(seconds - before.get(one, 0.0) for one, seconds in after.items()))
 
 
-def _processor_seconds() -> float:
+def _processor_seconds() -> dict[psutil.Process, float]:
+    """The processor time of this process and of each of its children so far."""
     this = psutil.Process()
-    found = 0.0
+    found = {}
     for process in (this, *this.children(recursive=True)):
-        try:
+        with suppress(psutil.NoSuchProcess):
             times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        found += times.user + times.system
+            found[process] = times.user + times.system
     return found
 
 

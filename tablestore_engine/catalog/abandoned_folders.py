@@ -23,9 +23,9 @@ def abandoned_folders(
     Nothing in them was changed since a time (milliseconds since 1970): younger ones may belong to a running statement.
     """
     builds = {record.id for record in BuildRecordStore(io, paths).all()}
-    places = [paths.database_dir(database), *([] if table else [paths.root])]
+    parents = [paths.database_dir(database), *([] if table else [paths.root])]
     found = []
-    for one in (status for place in places for status in io.list(place) if status.is_dir):
+    for one in (status for parent in parents for status in io.list(parent) if status.is_dir):
         named = _HIDDEN.fullmatch(one.name)
         if named is None or named[2] in builds or (table is not None and named[1] != table.lower()):
             continue
