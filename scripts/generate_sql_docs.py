@@ -87,8 +87,8 @@ may have one of these names, or one that begins with `__tablestore_`.
   `DESCRIBE` of a view shows its columns as they were when it was created; `DESCRIBE QUERY SELECT * FROM v` shows those
   of now.
 - `CREATE VIEW v WITH SCHEMA mode AS …` and `ALTER VIEW v WITH SCHEMA mode` say what a view does when its tables change:
-  `TYPE EVOLUTION` (the default here) keeps its columns, with the types of now; `COMPENSATION` keeps their types, too, by
-  casts; `EVOLUTION` has the columns that its query has now, unless the view names its own. `BINDING` is refused.
+  `TYPE EVOLUTION` (the default here) keeps its columns, with the types of now; `COMPENSATION` keeps their types, too,
+  by casts; `EVOLUTION` has the columns that its query has now, unless the view names its own. `BINDING` is refused.
 - Refused, with the reason and the way out: `FROM t INSERT INTO …`, `INSERT … REPLACE USING` and `REPLACE ON`,
   `ADD PARTITION` and other statements about folders, statistics of single partitions, and, in a script
   (`BEGIN … END`) with variables or control flow, statements that write tables of the warehouse. Scripts of plain

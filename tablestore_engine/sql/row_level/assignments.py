@@ -7,9 +7,10 @@ assigned keeps the others; one that is null becomes a struct whose other fields 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, SqlError, did_you_mean
+from tablestore_engine.schema.merge_engines.aggregate_functions import DEFAULT_FUNCTION
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
@@ -22,8 +23,6 @@ from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.sql.tokens.default_clause import is_default
 
 Path = tuple[str, ...]
-KEEPS_VALUES: Final = "last_non_null_value"
-"""The function of a column whose values a null does not replace."""
 
 
 def assigned_values(
@@ -56,7 +55,7 @@ def assigned_values(
 def _check_null(target: RowLevelTarget, column: str, assignment: Assignment) -> None:
     """Raise a SqlError for a NULL that would change nothing."""
     engine = target.table.schema.merge_engine
-    keeps = any(f.column == column and f.function == KEEPS_VALUES and not f.sequence for f in engine.folds)
+    keeps = any(f.column == column and f.function == DEFAULT_FUNCTION and not f.sequence for f in engine.folds)
     if keeps and not assignment.path and assignment.value_sql.strip().upper() == "NULL":
         raise SqlError(
             f"Column '{column}' cannot be set to NULL: with 'merge-engine' = '{engine.name}' a null keeps the value.",

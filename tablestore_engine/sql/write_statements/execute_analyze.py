@@ -39,7 +39,7 @@ def execute_analyze(statement: AnalyzeTable, context: RowContext) -> StatementRe
 
 
 def _analyzed(statement: AnalyzeTable, context: RowContext) -> str:
-    """What the statement did, which is done now."""
+    """Carry the statement out, and say what it did."""
     table = context.table(statement.table)
     columns = _columns(table, statement)
     snapshot = table.latest_snapshot()
