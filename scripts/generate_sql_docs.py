@@ -86,6 +86,13 @@ may have one of these names, or one that begins with `__tablestore_`.
   `log.kafka.topic`, `log.retention` and `num-files`; with PARTITION, `partition`, `file.path` and `num-files`.
   `DESCRIBE` of a view shows its columns as they were when it was created; `DESCRIBE QUERY SELECT * FROM v` shows those
   of now.
+- `CREATE VIEW v WITH SCHEMA mode AS …` and `ALTER VIEW v WITH SCHEMA mode` say what a view does when its tables change:
+  `TYPE EVOLUTION` (the default here) keeps its columns, with the types of now; `COMPENSATION` keeps their types, too,
+  by casts; `EVOLUTION` has the columns that its query has now, unless the view names its own. `BINDING` is refused.
+- Refused, with the reason and the way out: `FROM t INSERT INTO …`, `INSERT … REPLACE USING` and `REPLACE ON`,
+  `ADD PARTITION` and other statements about folders, statistics of single partitions, and, in a script
+  (`BEGIN … END`) with variables or control flow, statements that write tables of the warehouse. Scripts of plain
+  statements run.
 - `0.0` and `-0.0` are equal in every condition, key and join, and both are read as they were written, except in keys,
   where they are `0.0`. Spark alone misses one of them in plain Parquet files with dictionaries, and in ORC files.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns, or

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.metadata.warehouse.view import TYPE_EVOLUTION
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -47,7 +48,7 @@ from tablestore_engine.sql.row_level.former_partitions import (
 from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
-from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
+from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, AnalyzeTables, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowStatement, Update
 from tablestore_engine.sql.statements.script import QueriesInside
@@ -74,7 +75,7 @@ from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.tokens.patterns import matching
 from tablestore_engine.sql.write_statements.evolving_catalog import EvolvingCatalog, is_of
-from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze
+from tablestore_engine.sql.write_statements.execute_analyze import execute_analyze, execute_analyze_tables
 from tablestore_engine.sql.write_statements.execute_check_constraint import execute_add_check
 from tablestore_engine.sql.write_statements.execute_create_as import execute_create_as
 from tablestore_engine.sql.write_statements.execute_insert import execute_insert
@@ -318,10 +319,11 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         statement.comment,
         statement.options,
         tuple(n for n, _, _ in columns),
+        statement.mode or TYPE_EVOLUTION,
     )
     if statement.existing is Existing.REQUIRED:  # ALTER VIEW … AS
         before = catalog.load_view(database, name)
-        view = replace(view, comment=before.comment, options=before.options)
+        view = replace(view, comment=before.comment, options=before.options, mode=before.mode)
     catalog.create_view(database, name, view, statement.existing.is_replaced)
     return StatementResult("CREATE VIEW")
 
@@ -361,6 +363,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     AddCheck: execute_add_check,
     Call: execute_call,
     AnalyzeTable: execute_analyze,
+    AnalyzeTables: execute_analyze_tables,
     CreateView: _create_view,
     CreateFunction: execute_create_function,
     DropFunction: execute_drop_function,

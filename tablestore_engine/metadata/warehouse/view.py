@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tablestore_engine.schema.types.types import DataField, parse_field
+
+TYPE_EVOLUTION: Final = "TYPE EVOLUTION"
+"""A view keeps its columns, which take the types that its query gives them."""
+COMPENSATION: Final = "COMPENSATION"
+"""A view keeps its columns and their types: the query's values are cast."""
+EVOLUTION: Final = "EVOLUTION"
+"""A view has the columns of its query, unless it names its own."""
 
 
 @dataclass(frozen=True)
 class View:
     """A view: the query's text, the database that its bare names mean, and the columns it had when created.
 
-    `query_columns` are the names that the query itself gave them then; empty for a view of an earlier version.
+    `query_columns` are the names that the query itself gave them then; empty for a view of an earlier version. `mode`
+    says what becomes of the columns when those of the query change.
     """
 
     sql: str
@@ -23,6 +31,12 @@ class View:
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     query_columns: tuple[str, ...] = ()
+    mode: str = TYPE_EVOLUTION
+
+    @property
+    def evolves(self) -> bool:
+        """Whether the view has the columns that its query has now."""
+        return self.mode == EVOLUTION and self.query_columns == tuple(one.name for one in self.columns)
 
     def to_json(self) -> bytes:
         """The persisted form."""
@@ -35,6 +49,8 @@ class View:
         }
         if self.query_columns:
             data["query_columns"] = list(self.query_columns)
+        if self.mode != TYPE_EVOLUTION:
+            data["mode"] = self.mode
         if self.comment is not None:
             data["comment"] = self.comment
         return json.dumps(data, indent=2, ensure_ascii=False).encode()
@@ -51,4 +67,5 @@ class View:
             data.get("comment"),
             data.get("options") or {},
             tuple(map(str, data.get("query_columns") or ())),
+            data.get("mode", TYPE_EVOLUTION),
         )

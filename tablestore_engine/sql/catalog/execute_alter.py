@@ -34,6 +34,7 @@ from tablestore_engine.sql.statements.table import (
     SetTableProperties,
     UnsetTableProperties,
 )
+from tablestore_engine.sql.statements.view import SetViewMode
 
 
 def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogContext) -> StatementResult:
@@ -64,6 +65,12 @@ def changes_of_set(properties: Mapping[str, str]) -> Iterator[SchemaChange]:
     """The changes of a table by SET TBLPROPERTIES: of options, and of the comment."""
     for key, value in properties.items():
         yield SetComment(value) if key == "comment" else SetOption(key, value)
+
+
+def set_view_mode(statement: SetViewMode, context: CatalogContext) -> StatementResult:
+    """ALTER VIEW … WITH SCHEMA: what becomes of its columns when its tables change."""
+    view = context.view(statement.view, "ALTER VIEW")
+    return _store(statement.view, replace(view, mode=statement.mode), context)
 
 
 def unset_properties(statement: UnsetTableProperties, context: CatalogContext) -> StatementResult:

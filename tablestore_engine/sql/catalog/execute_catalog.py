@@ -57,7 +57,7 @@ from tablestore_engine.sql.statements.table import (
     UnsetTableProperties,
 )
 from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag, ShowTags
-from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.statements.view import DropView, SetViewMode
 
 _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], StatementResult | None]]] = {
     CreateSchema: execute_schema.create_schema,
@@ -74,6 +74,7 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     AlterColumns: execute_columns.alter_columns,
     SetTableProperties: execute_alter.set_properties,
     UnsetTableProperties: execute_alter.unset_properties,
+    SetViewMode: execute_alter.set_view_mode,
     CommentOn: execute_alter.comment_on,
     DropConstraint: execute_alter.drop_constraint,
     AlterUnsupported: execute_alter.unsupported,

@@ -103,6 +103,9 @@ def _refuse_strangers(catalog: Catalog, database: str) -> None:
 def show_schemas(statement: ShowSchemas, context: CatalogContext) -> StatementResult:
     """SHOW SCHEMAS."""
     names = matching(context.catalog.list_databases(), statement.like)
+    if statement.parent is not None:
+        context.catalog.require_database(statement.parent)
+        names = []
     return answer("SHOW SCHEMAS", {"namespace": "string"}, [(name,) for name in names])
 
 

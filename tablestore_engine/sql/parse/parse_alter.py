@@ -9,7 +9,7 @@ from tablestore_engine.sql.parse.parse_columns import (
     property_keys,
     property_statement,
 )
-from tablestore_engine.sql.parse.parse_create import refuse_kept_up
+from tablestore_engine.sql.parse.parse_create import refuse_kept_up, view_mode
 from tablestore_engine.sql.parse.parse_insert import partition_spec
 from tablestore_engine.sql.parse.parse_table import check_condition
 from tablestore_engine.sql.parse.parse_tags import alter_tag
@@ -24,7 +24,7 @@ from tablestore_engine.sql.statements.table import (
     DropConstraint,
     RenameTable,
 )
-from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.statements.view import CreateView, SetViewMode
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, properties
 
 
@@ -100,6 +100,8 @@ def comment_on(cursor: Cursor) -> Statement | None:
 
 
 def _view(cursor: Cursor, view: TableName) -> Statement:
+    if cursor.accept("WITH", "SCHEMA"):
+        return SetViewMode(sql=cursor.text, view=view, mode=view_mode(cursor))
     if cursor.accept("AS") or cursor.sees_query():
         query = cursor.rest()
         return CreateView(sql=cursor.text, view=view, query_sql=query, options={}, existing=Existing.REQUIRED)

@@ -7,6 +7,7 @@ report an unrelated error, or read REFRESH MATERIALIZED VIEW v as a path and do 
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.warehouse.view import COMPENSATION, EVOLUTION, TYPE_EVOLUTION
 from tablestore_engine.sql.parse import parse_foreign
 from tablestore_engine.sql.parse.parse_function import create_function
 from tablestore_engine.sql.parse.parse_table import create_table
@@ -80,7 +81,7 @@ def _create_schema(cursor: Cursor) -> Statement:
     comment, options = None, {}
     while not cursor.at_end:
         if cursor.accept("COMMENT"):
-            comment = cursor.string()
+            comment = cursor.comment(comment)
         elif cursor.accept("WITH"):
             if not cursor.accept_one("DBPROPERTIES", "PROPERTIES"):
                 raise cursor.error("Expected DBPROPERTIES")
@@ -92,6 +93,23 @@ def _create_schema(cursor: Cursor) -> Statement:
     return CreateSchema(
         sql=cursor.text, database=database, if_not_exists=if_not_exists, comment=comment, properties=options
     )
+
+
+def view_mode(cursor: Cursor) -> str:
+    """The mode behind WITH SCHEMA: what a view does when its tables change. Raises SqlError for BINDING."""
+    if cursor.key == "BINDING":
+        raise cursor.error(
+            "A view WITH SCHEMA BINDING is not supported",
+            kind=SqlError,
+            hint="WITH SCHEMA COMPENSATION keeps the types of its columns by casts; WITH SCHEMA TYPE EVOLUTION, the "
+            "default, takes the types of now.",
+        )
+    if cursor.accept("TYPE", "EVOLUTION"):
+        return TYPE_EVOLUTION
+    found = cursor.accept_one(COMPENSATION, EVOLUTION)
+    if found is None:
+        raise cursor.error("Expected COMPENSATION, TYPE EVOLUTION or EVOLUTION")
+    return found
 
 
 def _create_view(cursor: Cursor, verb: Existing, *, temporary: bool, is_global: bool) -> Statement:
@@ -108,15 +126,15 @@ def _create_view(cursor: Cursor, verb: Existing, *, temporary: bool, is_global: 
                 break
         cursor.expect(")")
     comment: str | None = None
+    mode: str | None = None
     options: dict[str, str] = {}
     while not cursor.at_end and not cursor.accept("AS"):
         if cursor.accept("COMMENT"):
-            comment = cursor.string()
+            comment = cursor.comment(comment)
         elif cursor.accept("TBLPROPERTIES"):
             options.update(properties(cursor))
         elif cursor.accept("WITH", "SCHEMA"):
-            cursor.accept("TYPE")
-            cursor.name("BINDING, COMPENSATION or EVOLUTION")
+            mode = view_mode(cursor)
         elif cursor.sees("WITH", "METRICS"):
             raise cursor.error("Metric views are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
         elif cursor.key == "USING" and temporary:
@@ -131,6 +149,7 @@ def _create_view(cursor: Cursor, verb: Existing, *, temporary: bool, is_global: 
         view=name,
         query_sql=cursor.rest(),
         columns=tuple(columns),
+        mode=mode,
         comment=comment,
         options=options,
         existing=existing,

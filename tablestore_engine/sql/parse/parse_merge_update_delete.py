@@ -91,6 +91,8 @@ def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> Sequence[s
     names = [[(table.database or "").lower(), table.name.lower()], [table.name.lower()]]
     if alias is not None:
         names.append([alias.lower()])
+    if parts[0].lower() in OWN_CATALOGS and [part.lower() for part in parts[1:-1]][:2] == names[0]:
+        parts = parts[1:]  # tablestore.schema.table.column
     for name in names:
         if len(parts) > len(name) and [part.lower() for part in parts[: len(name)]] == name:
             return parts[len(name) :]

@@ -7,7 +7,7 @@ from tablestore_engine.schema.table.predicate import Constant
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.parse import parse_function
 from tablestore_engine.sql.parse.parse_insert import partition_spec
-from tablestore_engine.sql.statements.layout import AnalyzeTable
+from tablestore_engine.sql.statements.layout import AnalyzeTable, AnalyzeTables
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
 from tablestore_engine.sql.statements.show import (
     Describe,
@@ -37,9 +37,8 @@ def show(cursor: Cursor) -> Statement | None:
         return parse_function.show_functions(cursor)
     statement: Statement | None = None
     if cursor.accept_one(*_SCHEMAS):
-        if cursor.accept_one("IN", "FROM"):
-            cursor.dotted("a catalog name")
-        statement = ShowSchemas(sql=cursor.text, like=_like(cursor))
+        parent = _parent(cursor) if cursor.accept_one("IN", "FROM") else None
+        statement = ShowSchemas(sql=cursor.text, parent=parent, like=_like(cursor))
     elif cursor.key == "CURRENT" and cursor.key_at(1) in _SCHEMA:
         cursor.i += 2
         statement = ShowCurrentSchema(sql=cursor.text)
@@ -77,6 +76,14 @@ def show(cursor: Cursor) -> Statement | None:
     if statement is not None:
         cursor.expect_end()
     return statement
+
+
+def _parent(cursor: Cursor) -> str | None:
+    """The schema behind SHOW SCHEMAS IN; None for our catalog, of whose schemas there is a list."""
+    if cursor.token.is_name and cursor.key.lower() in OWN_CATALOGS and cursor.key_at(1) != ".":
+        cursor.i += 1
+        return None
+    return cursor.database_name()
 
 
 def _in_database(cursor: Cursor) -> str | None:
@@ -161,7 +168,13 @@ def _extended(cursor: Cursor) -> bool:
 
 
 def analyze(cursor: Cursor) -> Statement | None:
-    """ANALYZE TABLE; None for ANALYZE TABLES."""
+    """ANALYZE TABLE and ANALYZE TABLES."""
+    if cursor.accept("ANALYZE", "TABLES"):
+        database = _in_database(cursor)
+        cursor.expect("COMPUTE", "STATISTICS")
+        no_scan = cursor.accept("NOSCAN")
+        cursor.expect_end()
+        return AnalyzeTables(sql=cursor.text, database=database, no_scan=no_scan)
     if not cursor.accept("ANALYZE", "TABLE"):
         return None
     cursor.refuse_unfinished()

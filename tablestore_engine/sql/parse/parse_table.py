@@ -253,7 +253,7 @@ def column_definition(cursor: Cursor, refused: Refused, *, typed: bool = True) -
         elif cursor.accept("NULL"):
             pass
         elif cursor.accept("COMMENT"):
-            column = replace(column, comment=cursor.string())
+            column = replace(column, comment=cursor.comment(column.comment))
         elif cursor.accept("PRIMARY", "KEY"):
             is_key, constraint = True, ""
             _constraint_flags(cursor)
@@ -337,7 +337,7 @@ def _clauses(cursor: Cursor, head: _Head) -> None:
         elif cursor.accept("PARTITIONED", "BY"):
             _partitioned_by(cursor, head)
         elif cursor.accept("COMMENT"):
-            head.comment = cursor.string()
+            head.comment = cursor.comment(head.comment)
         elif cursor.key in ("TBLPROPERTIES", "OPTIONS") or cursor.sees("WITH", "("):
             cursor.i += 1
             head.options.update(properties(cursor))
@@ -376,6 +376,8 @@ def _provider(cursor: Cursor) -> None:
 
 def _partitioned_by(cursor: Cursor, head: _Head) -> None:
     """``(a, b)``; with types, it also declares the columns."""
+    if head.partition_by:
+        raise cursor.error("There are two PARTITIONED BY clauses", kind=SqlError, hint="Leave one out.")
     cursor.expect("(")
     names = []
     while True:

@@ -1,12 +1,14 @@
-"""The rows of a view: those of its query, under the columns that the view had when it was created."""
+"""The rows of a view: those of its query, under the columns that the view had when it was created, or evolved ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import View
+from tablestore_engine.metadata.warehouse.view import COMPENSATION
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.expressions.spark_types import columns_of, sql_type
 from tablestore_engine.sql.query.view_columns import positions
 
 if TYPE_CHECKING:
@@ -15,6 +17,21 @@ if TYPE_CHECKING:
 
 def with_view_columns(view: View, full: str, frame: DataFrame) -> DataFrame:
     """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
+    return frame if view.evolves else _with_types(view, _with_names(view, full, frame))
+
+
+def _with_types(view: View, frame: DataFrame) -> DataFrame:
+    """The rows, cast to the types that the columns had, where the view keeps them."""
+    kinds = [sql_type(one.type) for one in view.columns]
+    if view.mode != COMPENSATION or kinds == [sql_type(kind) for _, kind, _ in columns_of(frame.schema)]:
+        return frame
+    names = frame.columns
+    numbered = frame.toDF(*map(str, range(len(names))))
+    casts = [f"CAST({quoted_name(str(i))} AS {kind})" for i, kind in enumerate(kinds)]
+    return numbered.selectExpr(*casts).toDF(*names)
+
+
+def _with_names(view: View, full: str, frame: DataFrame) -> DataFrame:
     names = [c.name for c in view.columns]
     if view.query_columns:
         chosen = positions(full, view.query_columns, frame.columns)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, SchemaError, SqlError, did_you_mean
+from tablestore_engine.schema.merge_engines.aggregate_functions import DEFAULT_FUNCTION
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
@@ -36,6 +37,7 @@ def assigned_values(
 
     Raises:
         SchemaError: a column or field that is assigned twice, or is part of no struct. ColumnNotFound
+        SqlError: NULL for a column whose merge engine keeps the value that it has.
     """
     found: dict[Path, tuple[DataField, str]] = {}
     for one in assignments:
@@ -43,10 +45,22 @@ def assigned_values(
         leaf, path = field_at(column, one.path)
         target.resolver.check_spelling(".".join((one.column, *one.path)), ".".join(path))
         check_conflicts(found, path)
+        _check_null(target, column.name, one)
         found[path] = leaf, _value(one, leaf, bound)
     fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql, sides)
     values = {path: fitted[".".join(path)] for path in found}
     return {name: _column_sql(target, name, values) for name in dict.fromkeys(path[0] for path in found)}
+
+
+def _check_null(target: RowLevelTarget, column: str, assignment: Assignment) -> None:
+    """Raise a SqlError for a NULL that would change nothing."""
+    engine = target.table.schema.merge_engine
+    keeps = any(f.column == column and f.function == DEFAULT_FUNCTION and not f.sequence for f in engine.folds)
+    if keeps and not assignment.path and assignment.value_sql.strip().upper() == "NULL":
+        raise SqlError(
+            f"Column '{column}' cannot be set to NULL: with 'merge-engine' = '{engine.name}' a null keeps the value.",
+            hint="DELETE the row and insert it again, or give the column a sequence group, in which nulls are values.",
+        )
 
 
 def _value(assignment: Assignment, leaf: DataField, bound: Callable[[str], str]) -> str:

@@ -25,6 +25,14 @@ class AnalyzeTable(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnalyzeTables(Statement):
+    """ANALYZE TABLES [IN schema] COMPUTE STATISTICS: those of every table of a schema, by default the current one."""
+
+    database: str | None = None
+    no_scan: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterTable(Statement):
     """ALTER TABLE … [PARTITION (…)] CLUSTERED INTO n BUCKETS."""
 

@@ -39,7 +39,10 @@ class Use(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class ShowSchemas(Statement):
+    """SHOW SCHEMAS. ``parent`` is the schema of SHOW SCHEMAS IN schema, which holds no schemas."""
+
     like: str | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -161,6 +161,13 @@ class Cursor:
             self.i += 1
         return "".join(pieces)
 
+    def comment(self, before: str | None) -> str:
+        """The text of a clause COMMENT; `before` is that of an earlier clause, of which there may be none."""
+        if before is not None:
+            self.i -= 1
+            raise self.error("There are two COMMENT clauses", kind=SqlError, hint="Leave one out.")
+        return self.string()
+
     def names_in_parentheses(self, what: str = "a column name") -> tuple[str, ...]:
         """``(a, b)``."""
         self.expect("(")

@@ -219,3 +219,38 @@ def test_a_global_temporary_view_leaves_a_temporary_view_of_its_name_alone(views
     assert rows(views, "SELECT * FROM other") == [(1, "a")]
     views.sql("DROP VIEW mine")
     views.sql("DROP VIEW global_temp.mine")
+
+
+@pytest.mark.spark
+def test_a_view_follows_its_tables_by_its_mode(store):
+    """Spark's modes: EVOLUTION takes the columns and types of now, TYPE EVOLUTION the types, COMPENSATION neither."""
+    store.sql("CREATE TABLE t (id INT, v INT)")
+    store.sql("INSERT INTO t VALUES (1, 2)")
+    for name, mode in (("evolving", "EVOLUTION"), ("types", "TYPE EVOLUTION"), ("kept", "COMPENSATION")):
+        store.sql(f"CREATE VIEW {name} WITH SCHEMA {mode} AS SELECT * FROM t")
+    store.sql("CREATE VIEW named (a, b) WITH SCHEMA EVOLUTION AS SELECT * FROM t")
+    store.sql("ALTER TABLE t ADD COLUMN added INT, ALTER COLUMN v TYPE BIGINT")
+    found = {name: store.sql(f"SELECT * FROM {name}").dtypes for name in ("evolving", "types", "kept", "named")}
+    assert found == {
+        "evolving": [("id", "int"), ("v", "bigint"), ("added", "int")],
+        "types": [("id", "int"), ("v", "bigint")],
+        "kept": [("id", "int"), ("v", "int")],
+        "named": [("a", "int"), ("b", "bigint")],
+    }
+    assert rows(store, "SELECT v FROM kept WHERE v = 2") == [(2,)]
+    store.sql("ALTER TABLE t DROP COLUMN v")
+    assert rows(store, "SELECT * FROM evolving WHERE added IS NULL") == [(1, None)]
+    assert "no column 'v' now" in broken(store, "kept")
+
+
+@pytest.mark.spark
+def test_a_view_changes_its_mode(store):
+    store.sql("CREATE TABLE t (id INT)")
+    store.sql("CREATE VIEW w AS SELECT * FROM t")
+    store.sql("ALTER VIEW w WITH SCHEMA EVOLUTION")
+    ((text,),) = rows(store, "SHOW CREATE TABLE w")
+    assert "WITH SCHEMA EVOLUTION\nAS SELECT * FROM t" in text
+    store.sql("ALTER VIEW w AS SELECT *, 1 AS one FROM t")
+    store.sql("ALTER TABLE t ADD COLUMN added INT")
+    assert store.sql("SELECT * FROM w").columns == ["id", "added", "one"]
+    assert ("View Schema Mode", "EVOLUTION", "") in rows(store, "DESCRIBE EXTENDED w")

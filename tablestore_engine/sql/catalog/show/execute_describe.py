@@ -151,6 +151,7 @@ def _view_details(statement: Describe, view: View, context: CatalogContext) -> l
         ("Type", "VIEW"),
         ("View Text", view.sql),
         ("View Catalog and Namespace", view.database),
+        ("View Schema Mode", view.mode),
     ]
     if view.comment is not None:
         details.append(("Comment", view.comment))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
+from tablestore_engine.metadata.warehouse.view import TYPE_EVOLUTION
 from tablestore_engine.schema.table.check_constraints import check_constraints, without_checks
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
@@ -65,7 +66,8 @@ def create_view_text(database: str, name: str, view: View) -> str:
     head = f"CREATE VIEW {quoted_name(database)}.{quoted_name(name)}"
     if columns:
         head += " (\n" + ",\n".join(f"  {one}" for one in columns) + ")"
-    return "\n".join([head, *_common(view.comment, view.options), f"AS {view.sql}"])
+    mode = [] if view.mode == TYPE_EVOLUTION else [f"WITH SCHEMA {view.mode}"]
+    return "\n".join([head, *_common(view.comment, view.options), *mode, f"AS {view.sql}"])
 
 
 def _common(comment: str | None, options: Mapping[str, str]) -> list[str]:

@@ -136,3 +136,17 @@ def test_freshness_does_not_change(t):
     before = t.table("t").last_modified_millis()
     t.execute("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN")
     assert t.table("t").last_modified_millis() == before
+
+
+def test_all_tables_of_a_schema_are_analyzed(store):
+    """A view and the tables of other schemas have no part in it."""
+    store.sql("CREATE SCHEMA other")
+    for name in ("a", "b", "other.c"):
+        store.sql(f"CREATE TABLE {name} AS SELECT 1 AS id")
+    store.sql("CREATE VIEW v AS SELECT * FROM a")
+    found = store.sql("ANALYZE TABLES IN default COMPUTE STATISTICS").collect()
+    assert [row[0] for row in found] == ["a", "b"]
+    assert found[0][1].startswith("1 rows")
+    counts = [store.sql(f"SELECT mergedRecordCount FROM `{t}$statistics`").collect() for t in ("a", "b")]
+    assert counts == [[(1,)], [(1,)]]
+    assert not store.sql("SELECT * FROM other.`c$statistics`").collect()

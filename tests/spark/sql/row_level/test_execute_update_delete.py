@@ -97,3 +97,27 @@ def test_a_column_of_the_target_and_a_variable_of_the_same_name(store, monkeypat
     store.execute("DECLARE VARIABLE v INT DEFAULT 5")
     store.execute("DELETE FROM t WHERE id IN (SELECT x FROM s WHERE y = v)")
     assert rows(store) == [(2, 20), (3, 30)]
+
+
+def test_a_null_that_a_partial_update_would_keep_is_refused(store):
+    """In a sequence group a null is a value."""
+    store.sql(
+        "CREATE TABLE partial (id INT, v INT, s INT, g INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'partial-update', 'fields.s.sequence-group' = 'g')"
+    )
+    store.sql("INSERT INTO partial VALUES (1, 10, 1, 5)")
+    for text in (
+        "UPDATE partial SET v = null WHERE id = 1",
+        "MERGE INTO partial t USING (SELECT 1 AS k) s ON t.id = s.k WHEN MATCHED THEN UPDATE SET v = NULL",
+    ):
+        with pytest.raises(SqlError, match="'v' cannot be set to NULL: with 'merge-engine' = 'partial-update'"):
+            store.sql(text)
+    store.sql("UPDATE partial SET g = NULL WHERE id = 1")
+    assert [tuple(row) for row in store.sql("SELECT * FROM partial").collect()] == [(1, 10, 1, None)]
+
+
+def test_assigned_columns_may_name_the_catalog(store):
+    store.sql("CREATE TABLE named (id INT, s STRUCT<x: INT>, PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO named VALUES (1, struct(1))")
+    store.sql("UPDATE tablestore.default.named SET tablestore.default.named.s.x = 7 WHERE default.named.id = 1")
+    assert store.sql("SELECT s.x FROM named").collect()[0][0] == 7

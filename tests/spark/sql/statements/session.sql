@@ -97,7 +97,7 @@ CALL sys.compact(table => 's.t')
 -- spark: CALL of another catalog
 CALL lake.system.compact('t')
 
--- spark: ANALYZE TABLES
+-- ours: ANALYZE TABLES
 ANALYZE TABLES IN s COMPUTE STATISTICS NOSCAN
 
 -- ours alone: COMMIT

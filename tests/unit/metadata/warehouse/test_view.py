@@ -18,8 +18,9 @@ FIELDS = (DataField(0, "n", parse_type("INT NOT NULL"), "numbers"), DataField(1,
         View("SELECT 1", "d"),
         View("SELECT 1 AS n, array('x') AS `ü`", "d", FIELDS, "why", {"k": "v"}),
         View("SELECT 1 AS a, array('x') AS b", "d", FIELDS, query_columns=("a", "b")),
+        View("SELECT 1", "d", mode="EVOLUTION"),
     ],
-    ids=["query", "columns", "renamed"],
+    ids=["query", "columns", "renamed", "evolving"],
 )
 def test_a_stored_view_is_read(view):
     assert View.from_json(view.to_json()) == view

@@ -22,6 +22,10 @@ def test_schemas(door):
     door.run("create schema if not exists Sales comment 'other'")
     assert door.rows("show schemas") == [("default",), ("sales",)]
     assert door.column("show schemas like 'S*'") == ["sales"]
+    assert door.column("show schemas in tablestore") == ["default", "sales"]
+    assert door.column("show namespaces in tablestore.sales") == []  # a schema holds no schemas
+    with pytest.raises(DatabaseNotFound, match="'other' does not exist"):
+        door.column("show namespaces in other")
     shown = dict(door.rows("describe schema extended sales"))
     assert shown["Comment"] == "what we sold"
     assert shown["Properties"] == "((team,x))"

@@ -143,7 +143,6 @@ PASSED = [
     "optimize",
     "vacuum a.b.c",
     "grant some_role to u",
-    "analyze tables in db compute statistics",
     "call ice.system.expire_snapshots('t')",
     "declare x int = 5",
     "msck something",

@@ -17,7 +17,7 @@ from tablestore_engine.sql.statements.table import (
     RefreshTable,
     Truncate,
 )
-from tablestore_engine.sql.statements.view import CreateView, DropView
+from tablestore_engine.sql.statements.view import CreateView, DropView, SetViewMode
 
 TABLES: list[Case] = [
     (
@@ -192,8 +192,19 @@ VIEWS: list[Case] = [
     (
         "create view t with schema evolution as select 1",
         CreateView,
-        {"view": T, "query_sql": "select 1", "prefix": "create view t with schema evolution as "},
+        {"view": T, "query_sql": "select 1", "mode": "EVOLUTION", "prefix": "create view t with schema evolution as "},
     ),
+    (
+        "create view t with schema type evolution as select 1",
+        CreateView,
+        {
+            "view": T,
+            "query_sql": "select 1",
+            "mode": "TYPE EVOLUTION",
+            "prefix": "create view t with schema type evolution as ",
+        },
+    ),
+    ("alter view t with schema compensation", SetViewMode, {"view": T, "mode": "COMPENSATION"}),
     (
         "alter view t as select 2",
         CreateView,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.parsed import DB_T, Case, T, parsing_test
 
-from tablestore_engine.sql.statements.layout import AnalyzeTable
+from tablestore_engine.sql.statements.layout import AnalyzeTable, AnalyzeTables
 from tablestore_engine.sql.statements.schema import (
     DescribeSchema,
     ShowCurrentSchema,
@@ -28,6 +28,8 @@ LOOKING: list[Case] = [
     ("show schemas", ShowSchemas, {}),
     ("show databases like 'a*'", ShowSchemas, {"like": "a*"}),
     ("show schemas in spark_catalog 'a'", ShowSchemas, {"like": "a"}),
+    ("show namespaces from tablestore.s", ShowSchemas, {"parent": "s"}),
+    ("show namespaces in s like 'a'", ShowSchemas, {"parent": "s", "like": "a"}),
     ("show current schema", ShowCurrentSchema, {}),
     ("show tables", ShowTables, {}),
     ("show tables in db like 'x*|y'", ShowTables, {"database": "db", "like": "x*|y"}),
@@ -50,6 +52,8 @@ LOOKING: list[Case] = [
     ("describe t a.b", Describe, {"table": T, "column": "a.b"}),
     ("describe extended t as json", Describe, {"table": T, "extended": True, "as_json": True}),
     ("describe schema extended db", DescribeSchema, {"database": "db", "extended": True}),
+    ("analyze tables compute statistics", AnalyzeTables, {}),
+    ("analyze tables in tablestore.s compute statistics noscan", AnalyzeTables, {"database": "s", "no_scan": True}),
     ("analyze table t compute statistics", AnalyzeTable, {"table": T}),
     ("analyze table t compute statistics noscan", AnalyzeTable, {"table": T, "no_scan": True}),
     (
