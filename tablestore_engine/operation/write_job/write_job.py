@@ -20,7 +20,7 @@ from tablestore_engine.operation.dynamic_buckets.hash_index import DynamicBucket
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.merge_engines.engine_rules import Functions, Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__tablestore_bucket"
@@ -60,8 +60,10 @@ class WriteJob:
         """Whether a key that occurs twice in the rows is an error. Some merge engines fold the records of one key."""
         if self.bulk_load:
             return True
-        asked = self.intent.refuse_duplicates or self.row_level
-        return asked and self.schema.merge_engine.rules.kept is Kept.NEWEST
+        rules = self.schema.merge_engine.rules
+        if self.row_level and rules.functions is Functions.LAST:
+            return True  # which of two values of a column is the last one would be left to chance
+        return (self.intent.refuse_duplicates or self.row_level) and rules.kept is Kept.NEWEST
 
     def of_rows(self, columns: Sequence[str]) -> WriteJob:
         """The job for rows with these columns: in a changelog, a key may occur any number of times."""

@@ -8,7 +8,7 @@ Decisions:
 
 * ``CREATE TABLE … USING x`` is accepted for x = tablestore or paimon only. A table of another format
   would be in Spark's own catalog and disappear with the session, so the statement is refused with this reason.
-* ``BEGIN``, ``COMMIT`` and ``ROLLBACK`` are accepted and do nothing: each statement is its own transaction.
+* ``BEGIN`` and ``COMMIT`` are accepted and do nothing: each statement is its own transaction. ``ROLLBACK`` is refused.
   ``BEGIN …; END`` is a script.
 """
 
@@ -263,6 +263,12 @@ def _refresh(cursor: Cursor) -> Statement | None:
 
 def _transaction(cursor: Cursor) -> Statement | None:
     if is_transaction(cursor.tokens):
+        if cursor.key == "ROLLBACK":
+            raise cursor.error(
+                "ROLLBACK takes nothing back: each statement is a transaction of its own, and is committed",
+                kind=SqlError,
+                hint="CALL sys.rollback(table => …, version => …) makes an earlier snapshot of a table the newest.",
+            )
         return Noop(sql=cursor.text)
     return parse_script.script(cursor, parse) if is_script(cursor.tokens) else None
 

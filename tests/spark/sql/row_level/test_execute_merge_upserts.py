@@ -80,3 +80,24 @@ def test_two_source_rows_of_one_key_are_refused(target):
     with pytest.raises(SqlError, match="MERGE would write one key more than once"):
         target.execute(f"MERGE INTO t USING {twice} s ON s.id = t.id AND t.part = s.part {STAR}")
     assert rows(target) == before
+
+
+@pytest.mark.parametrize(
+    ("on", "clause", "expected"),
+    [
+        ("t.id = s.k", "WHEN MATCHED THEN UPDATE SET n = s.v", [(1, 5, 1)]),
+        ("t.id = s.k + 1", "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.k + 1, s.v)", [(1, 1, 1), (2, 5, None)]),
+    ],
+)
+def test_two_source_rows_of_one_key_of_a_partial_update_are_refused(store, on, clause, expected):
+    store.execute(
+        "CREATE TABLE parts (id INT, n INT, m INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket' = '1', 'merge-engine' = 'partial-update')"
+    )
+    store.execute("INSERT INTO parts VALUES (1, 1, 1)")
+    twice = "(SELECT * FROM VALUES (1, 5), (1, 6) AS s(k, v))"
+    with pytest.raises(SqlError, match="MERGE would write one key more than once"):
+        store.execute(f"MERGE INTO parts t USING {twice} s ON {on} {clause}")
+    assert rows(store, "TABLE parts") == [(1, 1, 1)]
+    store.execute(f"MERGE INTO parts t USING (SELECT 1 AS k, 5 AS v) s ON {on} {clause}")
+    assert rows(store, "TABLE parts") == in_order(expected)

@@ -125,7 +125,6 @@ OTHERS: list[Case] = [
     ("START TRANSACTION;", Noop, {}),
     ("commit work", Noop, {}),
     ("show catalogs like 't*'", ShowCatalogs, {"like": "t*"}),
-    ("rollback", Noop, {}),
     ("", Noop, {}),
     (" ; -- nothing", Noop, {}),
 ]

@@ -33,6 +33,8 @@ REFUSED = [
     ("drop materialized view if exists v", "Materialized views are not supported", "VIEW"),
     ("alter materialized view v rename to w", "Materialized views are not supported", "VIEW"),
     ("refresh materialized view v", "Materialized views are not supported", "VIEW"),
+    ("rollback", "ROLLBACK takes nothing back", "sys.rollback"),
+    ("ROLLBACK WORK", "ROLLBACK takes nothing back", "sys.rollback"),
     (
         "create streaming table t as select * from stream(u)",
         "Streaming tables are not supported at line 1, column 8, near 'streaming'",
