@@ -71,10 +71,10 @@ def _assignments(
 ) -> tuple[Assignment, ...]:
     found = []
     while True:
-        column, *path = _own_path(cursor, table, alias)
+        qualifier, (column, *path) = _own_path(cursor, table, alias)
         if not cursor.accept_one("=", "=="):
             raise cursor.error("Expected =")
-        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops), tuple(path)))
+        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops), tuple(path), qualifier))
         if not cursor.accept(","):
             break
     return tuple(found)
@@ -85,8 +85,8 @@ def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
     return inline_ctes(with_sql, cursor.until(*stops, what="a value"))
 
 
-def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> Sequence[str]:
-    """A column of the statement's table, or a field of it, without the qualifier."""
+def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> tuple[str | None, Sequence[str]]:
+    """A column of the statement's table, or a field of it: its qualifier, if it is one name, and the rest."""
     parts = cursor.dotted("a column name")
     names = [[(table.database or "").lower(), table.name.lower()], [table.name.lower()]]
     if alias is not None:
@@ -95,14 +95,14 @@ def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> Sequence[s
         parts = parts[1:]  # tablestore.schema.table.column
     for name in names:
         if len(parts) > len(name) and [part.lower() for part in parts[: len(name)]] == name:
-            return parts[len(name) :]
-    return parts
+            return parts[0] if len(name) == 1 else None, parts[len(name) :]
+    return None, parts
 
 
 def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
     """A column of the statement's table, with or without a qualifier."""
     start = cursor.i
-    column, *path = _own_path(cursor, table, alias)
+    _, (column, *path) = _own_path(cursor, table, alias)
     if not path:
         return column
     cursor.i = start

@@ -61,7 +61,8 @@ def show(cursor: Cursor) -> Statement | None:
         statement = ShowViews(sql=cursor.text, database=database, like=_like(cursor))
     elif cursor.accept("CREATE", "TABLE"):
         table = cursor.table_name()
-        cursor.accept("AS", "SERDE")
+        if cursor.key == "AS":
+            raise cursor.error("AS SERDE is for tables of Hive", kind=SqlError, hint="Leave it out.")
         statement = ShowCreateTable(sql=cursor.text, table=table)
     elif cursor.accept("TBLPROPERTIES"):
         statement = _show_properties(cursor)
@@ -109,7 +110,11 @@ def _show_columns(cursor: Cursor) -> Statement:
     if not cursor.accept_one("IN", "FROM"):
         raise cursor.error("Expected FROM and a table")
     table = cursor.table_name()
+    start = cursor.i
     database = _in_database(cursor)
+    if database is not None and table.database is not None and table.database.lower() != database.lower():
+        cursor.i = start
+        raise cursor.error(f"{table} is not in schema '{database}'", kind=SqlError, hint="Name one schema.")
     if database is not None:
         table = TableName(database, table.name)
     return ShowColumns(sql=cursor.text, table=table)

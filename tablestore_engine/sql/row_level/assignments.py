@@ -6,11 +6,13 @@ assigned keeps the others; one that is null becomes a struct whose other fields 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, SqlError, did_you_mean
 from tablestore_engine.schema.merge_engines.aggregate_functions import DEFAULT_FUNCTION
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import DataField, RowType
@@ -19,6 +21,7 @@ from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
+from tablestore_engine.sql.statements.row import Merge
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.sql.tokens.default_clause import is_default
 
@@ -50,6 +53,25 @@ def assigned_values(
     fitted = target.fitted({".".join(path): value for path, value in found.items()}, from_sql, sides)
     values = {path: fitted[".".join(path)] for path in found}
     return {name: _column_sql(target, name, values) for name in dict.fromkeys(path[0] for path in found)}
+
+
+def of_columns(assignments: Iterable[Assignment], schema: TableSchema) -> tuple[Assignment, ...]:
+    """The assignments, where `t.x` may be the field x of a column t of table t, which has no column x."""
+    return tuple(
+        replace(one, column=one.qualifier, path=(one.column, *one.path), qualifier=None)
+        if one.qualifier and not schema.has_field(one.column) and schema.has_field(one.qualifier)
+        else one
+        for one in assignments
+    )
+
+
+def merge_of_columns(statement: Merge, schema: TableSchema) -> Merge:
+    """A MERGE with the assignments of `of_columns`."""
+    matched, alone = (
+        tuple(replace(one, assignments=of_columns(one.assignments, schema)) for one in clauses)
+        for clauses in (statement.matched, statement.not_matched_by_source)
+    )
+    return replace(statement, matched=matched, not_matched_by_source=alone)
 
 
 def _check_null(target: RowLevelTarget, column: str, assignment: Assignment) -> None:

@@ -28,7 +28,7 @@ from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
-from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.assignments import assigned_values, merge_of_columns
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
 from tablestore_engine.sql.row_level.clauses.merge_clauses import (
     CLAUSE_COLUMN,
@@ -122,10 +122,10 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[RowLeve
 
 @contextmanager
 def _merged(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTarget, _Changed]]:
-    table = context.table(statement.table)
+    table, frames = context.table(statement.table), context.frames()
+    statement = merge_of_columns(statement, table.schema)
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
-    frames = context.frames()
     source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     table = _evolved(table, statement, source)
     upsert = _upsert(statement, context, table, source, frames)

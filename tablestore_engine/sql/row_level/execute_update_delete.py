@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_clauses
-from tablestore_engine.sql.row_level.assignments import assigned_values
+from tablestore_engine.sql.row_level.assignments import assigned_values, of_columns
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 from tablestore_engine.sql.row_level.lookup_rows import looked_up
@@ -126,6 +126,7 @@ class _Updated:
 def _updated(statement: Update, context: RowContext) -> _Updated:
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
+    statement = replace(statement, assignments=of_columns(statement.assignments, table.schema))
     where = statement.where_sql
     target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
     with _of_update(target, statement):

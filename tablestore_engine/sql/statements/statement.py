@@ -62,11 +62,14 @@ class Assignment:
     """``column = value`` of UPDATE and MERGE; the column's qualifier is already taken off.
 
     ``path`` leads to a field of a struct: ``("a", "b")`` for ``column.a.b``. ``value_sql`` may be DEFAULT.
+    ``qualifier`` is the name of the table, or its alias, that was in front of the column: a column may have the same
+    name.
     """
 
     column: str
     value_sql: str
     path: tuple[str, ...] = ()
+    qualifier: str | None = None
 
 
 @dataclass(frozen=True)

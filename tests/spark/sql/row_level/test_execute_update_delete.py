@@ -6,7 +6,7 @@ import pytest
 from support.row_level import TARGET, check
 from support.spark_rows import in_order, rows, stored
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError, TableStoreError
+from tablestore_engine.errors import ColumnNotFound, PrimaryKeyError, SchemaError, SqlError, TableStoreError
 
 pytestmark = pytest.mark.spark
 
@@ -121,3 +121,14 @@ def test_assigned_columns_may_name_the_catalog(store):
     store.sql("INSERT INTO named VALUES (1, struct(1))")
     store.sql("UPDATE tablestore.default.named SET tablestore.default.named.s.x = 7 WHERE default.named.id = 1")
     assert store.sql("SELECT s.x FROM named").collect()[0][0] == 7
+
+
+def test_a_column_may_have_the_name_of_its_table(store):
+    store.sql("CREATE TABLE s (id INT, s STRUCT<x: INT, id: INT>)")
+    store.sql("INSERT INTO s VALUES (1, named_struct('x', 1, 'id', 1))")
+    store.sql("UPDATE s SET s.x = 5, s.id = 2")
+    assert store.sql("SELECT id, s.s.x, s.s.id FROM s").collect() == [(2, 5, 1)]
+    store.sql("MERGE INTO s USING (SELECT 2 AS k) q ON s.id = q.k WHEN MATCHED THEN UPDATE SET s.x = 6, s.s.id = 3")
+    assert store.sql("SELECT id, s.s.x, s.s.id FROM s").collect() == [(2, 6, 3)]
+    with pytest.raises(ColumnNotFound, match="'x' does not exist"):
+        store.sql("UPDATE s SET x = 7")

@@ -33,6 +33,8 @@ REFUSED = [
     ("drop materialized view if exists v", "Materialized views are not supported", "VIEW"),
     ("alter materialized view v rename to w", "Materialized views are not supported", "VIEW"),
     ("refresh materialized view v", "Materialized views are not supported", "VIEW"),
+    ("show create table t as serde", "AS SERDE is for tables of Hive", "Leave it out"),
+    ("show columns in a.t in b", "a.t is not in schema 'b'", "Name one schema"),
     ("rollback", "ROLLBACK takes nothing back", "sys.rollback"),
     ("ROLLBACK WORK", "ROLLBACK takes nothing back", "sys.rollback"),
     (

@@ -122,7 +122,7 @@ ROWS: list[Case] = [
             "table": DB_T,
             "alias": "x",
             "assignments": (
-                Assignment("a", "case when b then 1 else 2 end"),
+                Assignment("a", "case when b then 1 else 2 end", qualifier="x"),
                 Assignment("b", "(select max(c) from u where u.x = 1)"),
                 Assignment("c", "f(1, 2)"),
             ),
@@ -141,7 +141,7 @@ ROWS: list[Case] = [
             "where_sql": "f is distinct from g",
         },
     ),
-    ("update t set t.a = 1", Update, {"table": T, "assignments": (Assignment("a", "1"),)}),
+    ("update t set t.a = 1", Update, {"table": T, "assignments": (Assignment("a", "1", qualifier="t"),)}),
     (
         (
             "merge into db.t as dest using (select * from u where v = 1) as src(i, j) on dest.id = src.i"
@@ -165,7 +165,7 @@ ROWS: list[Case] = [
                 MergeClause(action="DELETE", condition_sql="src.j is null"),
                 MergeClause(
                     action="UPDATE",
-                    assignments=(Assignment("a", "src.j"), Assignment("b", "case when x then 1 end")),
+                    assignments=(Assignment("a", "src.j", qualifier="dest"), Assignment("b", "case when x then 1 end")),
                 ),
             ),
             "not_matched": (
