@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, text
-from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, table_name_of, text
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
@@ -65,8 +64,7 @@ def _dead_letters(name: str | None, context: RowContext) -> TableState | None:
         return None
     from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema
 
-    database, _, bare = name.rpartition(".")
-    identifier = context.identifier(TableName(database or None, bare))
+    identifier = context.identifier(table_name_of(name))
     schema = dead_letter_schema(context.now_millis())
     return context.catalog.create_table(*identifier, schema, if_not_exists=True).state
 

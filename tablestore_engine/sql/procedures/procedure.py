@@ -15,7 +15,7 @@ from typing import Any
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
@@ -25,14 +25,19 @@ Rows = list[tuple[Any, ...]]
 
 def named_table(arguments: Arguments, context: RowContext) -> list[Table]:
     """The table of the argument `table`. Raises SqlError, TableNotFound, ReadOnlyError for a view."""
-    given = str(arguments["table"])
+    return [context.table(table_name_of(str(arguments["table"])))]
+
+
+def table_name_of(given: str) -> TableName:
+    """The table of an argument: `t`, `db.t` or `tablestore.db.t`, with backquotes or without."""
     if "`" not in given:  # as users write any name here, also one that SQL would want in backquotes
         database, _, name = given.rpartition(".")
-        return [context.table(TableName(database or None, name))]
+        catalog, _, inner = database.partition(".")
+        return TableName((inner if inner and catalog.lower() in OWN_CATALOGS else database) or None, name)
     cursor = Cursor(given)
     found = cursor.table_name()
     cursor.expect_end()
-    return [context.table(found)]
+    return found
 
 
 def _unchanged(rows: Rows) -> Rows:

@@ -101,6 +101,9 @@ class Context:
     [
         ("t", None, "t"),
         ("db.t", "db", "t"),
+        ("tablestore.db.t", "db", "t"),
+        ("spark_catalog.db.t", "db", "t"),
+        ("tablestore.t", "tablestore", "t"),
         ("my-db.my table", "my-db", "my table"),
         ("`a.b`.`c d`", "a.b", "c d"),
         ("db.`t`", "db", "t"),
