@@ -221,7 +221,8 @@ def test_rows_of_a_partial_update_are_updated_and_merged(store):
     assert store.execute("UPDATE t SET a = a + 1, b = coalesce(b, 'new') WHERE id < 3").rows_affected == 2
     source = "(SELECT * FROM VALUES (2, 200), (3, 300), (4, 400) AS s(id, a)) s"
     store.execute(
-        f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED AND t.a > 25 THEN UPDATE SET a = s.a, b = nullif(t.b, t.b)"
+        f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED AND t.a > 25 THEN UPDATE SET a = s.a,"
+        " b = nullif(t.b, t.b)"
         " WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, s.a)"
     )
     expected = [(1, 11, "x"), (2, 21, "new"), (3, 300, "z"), (4, 400, None)]
