@@ -42,10 +42,13 @@ def _round(node: exp.Expr) -> None:
     digits = isinstance(value, exp.Literal) and value.is_string and value.name.strip().lstrip("+-").isdigit()
     if digits or is_integer(value) or isinstance(value, (exp.Boolean, exp.Null)):
         return
-    whole = exp.DataType.build("DECIMAL(38, 0)")
-    safe = isinstance(node, exp.TryCast)
-    given = node.this.copy()
-    node.set("this", exp.TryCast(this=given, to=whole, safe=True) if safe else exp.Cast(this=given, to=whole))
+    node.set("this", _cast_to(node.this.copy(), "DECIMAL(38, 0)", safe=isinstance(node, exp.TryCast)))
+
+
+def _cast_to(value: exp.Expr, kind: str, *, safe: bool) -> exp.Expr:
+    """A cast that fails or, a safe one, gives null."""
+    target = exp.DataType.build(kind)
+    return exp.TryCast(this=value, to=target, safe=True) if safe else exp.Cast(this=value, to=target)
 
 
 def _one() -> exp.Expr:
@@ -80,12 +83,7 @@ def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if not node.args.get("precision"):
         return None
     kind = f"DECIMAL({node.args['precision'].name}, {node.args['scale'].name if node.args.get('scale') else 0})"
-    target = exp.DataType.build(kind)
-    return (
-        exp.TryCast(this=node.this, to=target, safe=True)
-        if node.args.get("safe")
-        else exp.Cast(this=node.this, to=target)
-    )
+    return _cast_to(node.this, kind, safe=bool(node.args.get("safe")))
 
 
 def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -96,9 +94,7 @@ def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _try_date(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    if not node.args.get("safe"):
-        return None
-    return exp.TryCast(this=node.this, to=exp.DataType.build("date"), safe=True)
+    return _cast_to(node.this, "date", safe=True) if node.args.get("safe") else None
 
 
 def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -114,9 +110,7 @@ def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
     """Snowflake's TO_BOOLEAN and TRY_TO_BOOLEAN."""
-    kind = exp.DataType.build("boolean")
-    safe = bool(node.args.get("safe"))
-    return exp.TryCast(this=node.this, to=kind, safe=True) if safe else exp.Cast(this=node.this, to=kind)
+    return _cast_to(node.this, "boolean", safe=bool(node.args.get("safe")))
 
 
 def _as_json(node: exp.Expr, dialect: str) -> exp.Expr | None:
