@@ -5,14 +5,11 @@ Nobody lists them, so they do no harm but take space. Those of recorded builds a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tablestore_engine.storage.file_io import FileIO, FileStatus
 from tablestore_engine.storage.metadata_files.build_record_store import BuildRecordStore
-from tablestore_engine.storage.paths import WarehousePaths
-
-_HIDDEN = re.compile(r"\.(.+)\.([0-9a-f]{32})")
+from tablestore_engine.storage.paths import WarehousePaths, hidden_folder
 
 
 def abandoned_folders(
@@ -26,8 +23,8 @@ def abandoned_folders(
     parents = [paths.database_dir(database), *([] if table else [paths.root])]
     found = []
     for one in (status for parent in parents for status in io.list(parent) if status.is_dir):
-        named = _HIDDEN.fullmatch(one.name)
-        if named is None or named[2] in builds or (table is not None and named[1] != table.lower()):
+        named = hidden_folder(one.name)
+        if named is None or named[1] in builds or (table is not None and named[0] != table.lower()):
             continue
         if all(each.mtime_millis < older_than_millis for each in _with_content(io, one)):
             found.append(one.path)

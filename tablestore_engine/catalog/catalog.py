@@ -147,7 +147,7 @@ class Catalog:
                     f"The folder of schema '{found}' has files that belong to no table: {', '.join(strange[:10])}.",
                     hint="Move them away, or remove them too by DROP SCHEMA … CASCADE.",
                 )
-        removed = f"{self.warehouse}/.{found}.{self._new_id()}"
+        removed = self.paths.hidden_database_dir(found, self._new_id())
         directory = self.paths.database_dir(found)
         for one in self.list_tables(found):
             drop_log(self._log_of(found, one))

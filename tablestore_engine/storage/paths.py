@@ -23,6 +23,7 @@ _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _CHANGELOG = re.compile(r"changelog-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+_HIDDEN_FOLDER = re.compile(r"\.(.+)\.([0-9a-f]{32})")
 _COMPACTION_NOTE = re.compile(r"(\d{17})\.([a-z]+)(?:\.(\d+))?")
 
 
@@ -265,6 +266,10 @@ class WarehousePaths:
         """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
         return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
 
+    def hidden_database_dir(self, database: str, mark: str) -> str:
+        """A directory that nobody lists, for a database that is being removed; ``mark`` makes it unique."""
+        return f"{self.root}/.{database}.{mark}"
+
     def views_dir(self, database: str) -> str:
         """The directory of a database's views."""
         return f"{self.database_dir(database)}/.views"
@@ -315,6 +320,12 @@ def is_partition(name: str) -> bool:
 def is_row_folder(name: str) -> bool:
     """Whether a directory of this name below a table is that of a bucket or a partition."""
     return is_bucket(name) or is_partition(name)
+
+
+def hidden_folder(name: str) -> tuple[str, str] | None:
+    """The table or database, and the mark, of a directory that is being built or removed; None for another one."""
+    match = _HIDDEN_FOLDER.fullmatch(name)
+    return (match[1], match[2]) if match else None
 
 
 def is_hidden(name: str) -> bool:
