@@ -42,13 +42,15 @@ def _round(node: exp.Expr) -> None:
     digits = isinstance(value, exp.Literal) and value.is_string and value.name.strip().lstrip("+-").isdigit()
     if digits or is_integer(value) or isinstance(value, (exp.Boolean, exp.Null)):
         return
-    node.set("this", _cast_to(node.this.copy(), "DECIMAL(38, 0)", safe=isinstance(node, exp.TryCast)))
+    node.set("this", _cast_as(node, node.this.copy(), "DECIMAL(38, 0)"))
 
 
-def _cast_to(value: exp.Expr, kind: str, *, safe: bool) -> exp.Expr:
-    """A cast that fails or, a safe one, gives null."""
+def _cast_as(node: exp.Expr, value: exp.Expr, kind: str) -> exp.Expr:
+    """A cast that fails or gives null where the function `node` does."""
     target = exp.DataType.build(kind)
-    return exp.TryCast(this=value, to=target, safe=True) if safe else exp.Cast(this=value, to=target)
+    if isinstance(node, exp.TryCast) or node.args.get("safe"):
+        return exp.TryCast(this=value, to=target, safe=True)
+    return exp.Cast(this=value, to=target)
 
 
 def _one() -> exp.Expr:
@@ -83,7 +85,7 @@ def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if not node.args.get("precision"):
         return None
     kind = f"DECIMAL({node.args['precision'].name}, {node.args['scale'].name if node.args.get('scale') else 0})"
-    return _cast_to(node.this, kind, safe=bool(node.args.get("safe")))
+    return _cast_as(node, node.this, kind)
 
 
 def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -94,7 +96,7 @@ def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _try_date(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    return _cast_to(node.this, "date", safe=True) if node.args.get("safe") else None
+    return _cast_as(node, node.this, "date") if node.args.get("safe") else None
 
 
 def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -110,7 +112,7 @@ def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
     """Snowflake's TO_BOOLEAN and TRY_TO_BOOLEAN."""
-    return _cast_to(node.this, "boolean", safe=bool(node.args.get("safe")))
+    return _cast_as(node, node.this, "boolean")
 
 
 def _as_json(node: exp.Expr, dialect: str) -> exp.Expr | None:
