@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks import evolution, measure, schema_versions
+from benchmarks import evolution, first_statements, measure, metadata_scale, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.reads_after_upserts import ReadsAfterUpserts
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--buckets", type=int, default=8)
     parser.add_argument("--runs", type=int, help="how often each is timed (default 2)")
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
-    parser.add_argument("--only", choices=("tables", "merge-tree", "dbt"), help="one part of it")
+    parser.add_argument("--only", choices=("first", "metadata", "tables", "merge-tree", "dbt"), help="one part of it")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     arguments = parser.parse_args()
     arguments.runs = arguments.runs or 2
@@ -35,15 +35,20 @@ def main() -> None:
     scales = [0.05] if arguments.small else [float(s) for s in arguments.scales.split(",")]
     work = Path(tempfile.mkdtemp(prefix="tablestore-bench-"))
     report = Report()
+    data = Path(arguments.data)
     try:
-        if arguments.only != "dbt":
+        if arguments.only in (None, "first"):
+            first_statements.run(report, work / "first", data, scales[0], arguments.runs)
+        if arguments.only in (None, "metadata"):
+            metadata_scale.run(report, work, metadata_scale.SMALL if arguments.small else None)
+        if arguments.only in (None, "tables", "merge-tree"):
             _storage(arguments, scales, work, report)
         if arguments.only in (None, "dbt"):
             from benchmarks import snapshot_run
             from benchmarks.dbt_projects import run as run_dbt
 
             run_dbt(report, work, small=arguments.small)
-            snapshot_run.run(report, work, Path(arguments.data), scales[0])
+            snapshot_run.run(report, work, data, scales[0])
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print_report(report)

@@ -3,7 +3,7 @@ trivial models compared with bare Spark, and with a shared server.
 
 Both adapters run the same project, each in its own folder and with its own profile, as separate processes.
 
-    python -m benchmarks.dbt_projects [--only run,build,deep,two] [--models 100] [--runs 3]
+    python -m benchmarks.dbt_projects [--only run,build,deep,two] [--models 100] [--runs 2]
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PARTS = ("run", "build", "deep", "two")
 
 
 def run(
-    report: Report, work: Path, *, small: bool, models: int = 100, runs: int = 3, only: Sequence[str] = PARTS
+    report: Report, work: Path, *, small: bool, models: int = 100, runs: int = 2, only: Sequence[str] = PARTS
 ) -> None:
     """Add the comparisons to the report."""
     models = 3 if small else models  # one of each kind
     ours, theirs = (_project(work / adapter, adapter, models) for adapter in ADAPTERS)
-    for verb, bar in (("run", 0.3), ("build", 0.3)):
+    for verb, often in (("run", runs), ("build", runs - 1)):
         if verb in only:
-            mine, base = alternating(lambda v=verb: _dbt(ours, v), lambda v=verb: _dbt(theirs, v), runs)
+            mine, base = alternating(lambda v=verb: _dbt(ours, v), lambda v=verb: _dbt(theirs, v), often)
             what = "" if verb == "run" else ", 2 tests each,"
-            report.add(f"dbt {verb} of {models} small models{what} ÷ dbt-spark session (Parquet)", mine, base, bar)
+            report.add(f"dbt {verb} of {models} small models{what} ÷ dbt-spark session (Parquet)", mine, base, 0.3)
     if "deep" in only:
         levels = 2 if small else 7
         ours, theirs = (_deep_views(work / f"deep-{adapter}", adapter, levels) for adapter in ADAPTERS)
@@ -52,7 +52,7 @@ def _two_models(report: Report, work: Path, runs: int) -> None:
     two = _project(work / "two", "tablestore", 2)
     bare = work / "bare"
     bare.mkdir()
-    mine, base = alternating(lambda: _dbt(two), lambda: _bare(bare), runs + 2)
+    mine, base = alternating(lambda: _dbt(two), lambda: _bare(bare), runs + 1)
     report.add("dbt run of 2 trivial models ÷ bare SparkSession + select 1", mine, base, 1.0)
     shared = _project(work / "shared", "tablestore", 2, "\n      session: shared")
     try:
@@ -138,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--models", type=int, default=100)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         run(Report(), Path(work), small=False, models=given.models, runs=given.runs, only=given.only.split(","))

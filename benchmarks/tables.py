@@ -25,6 +25,7 @@ SUM = "select sum(l_quantity) from {t}"
 POINT = "select * from {t} where l_orderkey = {key}"
 BARS_Q1 = {1: 1.4, 10: 1.2}
 BARS_SUM = {1: 3.0, 10: 2.0}
+_LARGE = 2  # a scale factor above which a statement takes minutes, and is done less often
 
 
 class TableBenchmark:
@@ -40,12 +41,13 @@ class TableBenchmark:
     def run(self, report: Report) -> None:
         """Everything but the comparison across scales."""
         self._upsert(report, self._load(report))
-        self._reads(report, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
-        self._point(report)
+        plain = self._plain()
+        self._reads(report, plain, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
+        self._point(report, plain)
         report.note(
             f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s"
         )
-        self._reads(report, "after compaction", 1.1, 1.1)
+        self._reads(report, plain, "after compaction", 1.1, 1.1)
 
     def _load(self, report: Report) -> float:
         spark, plain = self.store.spark, str(self.work / "plain_load")
@@ -62,7 +64,7 @@ class TableBenchmark:
                 f"select * from parquet.{quoted_name(str(self.source))}"
             )
 
-        mine, base = alternating(ctas, spark_write, 1 if self.scale > 2 else self.runs)
+        mine, base = alternating(ctas, spark_write, 1 if self.scale > _LARGE else self.runs)
         report.add(f"{self.label}: CTAS ÷ Spark's own sorted write", mine, base, 1.3)
         shutil.rmtree(plain, ignore_errors=True)
         return mine
@@ -108,10 +110,10 @@ class TableBenchmark:
         frame.write.mode("overwrite").parquet(path)
         return f"parquet.{quoted_name(str(path))}"
 
-    def _reads(self, report: Report, when: str, bar_q1: float | None, bar_sum: float | None) -> None:
-        plain = self._plain()
+    def _reads(self, report: Report, plain: str, when: str, bar_q1: float | None, bar_sum: float | None) -> None:
         # Short queries are run more often: the JVM compiles them while they run.
-        for label, query, bar, runs in (("Q1", Q1, bar_q1, 2), ("sum(l_quantity)", SUM, bar_sum, 10)):
+        long = 0 if self.scale > _LARGE else 2
+        for label, query, bar, runs in (("Q1", Q1, bar_q1, long), ("sum(l_quantity)", SUM, bar_sum, 10)):
             mine, base = alternating(
                 lambda q=query: self._collect(q.format(t=self.name)),
                 lambda q=query: self._collect(q.format(t=plain)),
@@ -119,8 +121,7 @@ class TableBenchmark:
             )
             report.add(f"{self.label}: {label} {when} ÷ plain Parquet", mine, base, bar)
 
-    def _point(self, report: Report) -> None:
-        plain = self._plain()
+    def _point(self, report: Report, plain: str) -> None:
         mine, base = alternating(
             lambda: self._collect(POINT.format(t=self.name, key=1_234_567 % int(6_000_000 * self.scale))),
             lambda: self._collect(POINT.format(t=plain, key=1_234_567 % int(6_000_000 * self.scale))),
