@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import KEYS, UPSERT_ROWS_AT_SCALE_1, changes, lineitem
-from benchmarks.measure import Report, Used, used_by
+from benchmarks.measure import Report, Used, often, used_by
 from benchmarks.tables import Q1
 from tablestore_engine import TableStore
 from tablestore_engine.spark.session.session import SessionConfig, start_session
@@ -33,7 +33,7 @@ def run(report: Report, work: Path, data: Path, scale: float, rounds: int = 3) -
     label = f"SF {scale:g}"
     _in_process("prepare", work, source, scale)
     found: dict[str, list[list[Used]]] = {"ctas": [], "spark": [], "upsert": [], "query": []}
-    for _ in range(rounds):
+    for _ in range(often(rounds)):
         for what, times in found.items():
             times.append(_in_process(what, work, source, scale))
     first, third = (

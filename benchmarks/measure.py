@@ -17,6 +17,11 @@ import psutil
 MOST_RUNS: int | None = None  # after the warm-up; of 0 the warm-up is what counts
 
 
+def often(runs: int) -> int:
+    """How often to do what has no warm-up, of which `runs` are usual."""
+    return runs if MOST_RUNS is None else max(1, min(runs, MOST_RUNS))
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the report. `ratio` is measured ÷ base, both in `unit`; `bar` is what it should not exceed."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.measure import Report, Used, once, used_by
+from benchmarks.measure import Report, Used, often, once, used_by
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta, SimpleStats
@@ -124,7 +124,7 @@ def _measure(report: Report, warehouse: Path, name: str, what: str, partitions: 
     report.add(f"{what}: commit of one row, the first of a process", commit.wall, COMMIT_SECONDS, 1)
     table = Catalog(warehouse).load_table("default", name)
     rows = iter(range(10**9))
-    used = [used_by(lambda: _write_row(table, middle + next(rows) % 3)) for _ in range(ROUNDS * 4)]
+    used = [used_by(lambda: _write_row(table, middle + next(rows) % 3)) for _ in range(often(ROUNDS * 4))]
     report.add(f"{what}: commit of one row, later", statistics.median(u.wall for u in used), COMMIT_SECONDS, 1)
     report.note(f"{what}: the slowest of {len(used)} later commits {max(u.wall for u in used):.2f} s")
     report.note(f"{what}: cold plan of all files {_cold(plan_all, warehouse, name, 0).wall:.2f} s")
@@ -155,7 +155,7 @@ def _cold(action: Callable[[Table, int], object], warehouse: Path, name: str, pa
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, maxtasksperchild=1) as pool:
         given = (action, str(warehouse), name, partition)
-        return Used.least([pool.apply(_in_new_process, given) for _ in range(ROUNDS)])
+        return Used.least([pool.apply(_in_new_process, given) for _ in range(often(ROUNDS))])
 
 
 def _in_new_process(action: Callable[[Table, int], object], warehouse: str, name: str, partition: int) -> Used:

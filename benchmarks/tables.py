@@ -23,9 +23,7 @@ from {t} where l_shipdate <= date'1998-09-02' group by 1, 2
 """
 SUM = "select sum(l_quantity) from {t}"
 POINT = "select * from {t} where l_orderkey = {key}"
-BARS_Q1 = {1: 1.4, 10: 1.2}
-BARS_SUM = {1: 3.0, 10: 2.0}
-_LARGE = 2  # a scale factor above which a statement takes minutes, and is done less often
+BAR_Q1, BAR_SUM = 1.4, 3.0
 
 
 class TableBenchmark:
@@ -40,16 +38,24 @@ class TableBenchmark:
 
     def run(self, report: Report) -> None:
         """Everything but the comparison across scales."""
-        self._upsert(report, self._load(report))
+        self._upsert(report, self._compare_load(report))
         plain = self._plain()
-        self._reads(report, plain, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
+        self._reads(report, plain, "after one upsert", BAR_Q1, BAR_SUM)
         self._point(report, plain)
         report.note(
             f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s"
         )
         self._reads(report, plain, "after compaction", 1.1, 1.1)
 
-    def _load(self, report: Report) -> float:
+    def load(self) -> None:
+        """Make the table of all rows."""
+        self.store.execute(
+            f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
+            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as "
+            f"select * from parquet.{quoted_name(str(self.source))}"
+        )
+
+    def _compare_load(self, report: Report) -> float:
         spark, plain = self.store.spark, str(self.work / "plain_load")
         rows = spark.read.parquet(self.source)
 
@@ -57,14 +63,7 @@ class TableBenchmark:
             spread = rows.repartition(self.buckets, "l_orderkey").sortWithinPartitions(*KEYS)
             spread.write.mode("overwrite").parquet(plain)
 
-        def ctas() -> None:
-            self.store.execute(
-                f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
-                f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as "
-                f"select * from parquet.{quoted_name(str(self.source))}"
-            )
-
-        mine, base = alternating(ctas, spark_write, 1 if self.scale > _LARGE else self.runs)
+        mine, base = alternating(self.load, spark_write, self.runs)
         report.add(f"{self.label}: CTAS ÷ Spark's own sorted write", mine, base, 1.3)
         shutil.rmtree(plain, ignore_errors=True)
         return mine
@@ -110,10 +109,9 @@ class TableBenchmark:
         frame.write.mode("overwrite").parquet(path)
         return f"parquet.{quoted_name(str(path))}"
 
-    def _reads(self, report: Report, plain: str, when: str, bar_q1: float | None, bar_sum: float | None) -> None:
+    def _reads(self, report: Report, plain: str, when: str, bar_q1: float, bar_sum: float) -> None:
         # Short queries are run more often: the JVM compiles them while they run.
-        long = 0 if self.scale > _LARGE else 2
-        for label, query, bar, runs in (("Q1", Q1, bar_q1, long), ("sum(l_quantity)", SUM, bar_sum, 10)):
+        for label, query, bar, runs in (("Q1", Q1, bar_q1, 2), ("sum(l_quantity)", SUM, bar_sum, 10)):
             mine, base = alternating(
                 lambda q=query: self._collect(q.format(t=self.name)),
                 lambda q=query: self._collect(q.format(t=plain)),
