@@ -22,6 +22,7 @@ from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
 from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
+from dbt.adapters.tablestore.models.snapshot_source import snapshot_source
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -83,6 +84,18 @@ class ChangeMethods(SchemaMethods):
             return str(source.render())
         with self.connections.exception_handler("snapshot"):
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_snapshot_query(
+        self, query: str, target: BaseRelation, exists: bool, model: Mapping[str, Any]
+    ) -> str:
+        """The query of a snapshot, of the rows that may differ from those of its table, if it exists."""
+        with self.connections.exception_handler("snapshot"):
+            source = snapshot_source(self.catalog, query, model["config"])
+            if source is None:
+                return query
+            self._note_steps(model, target)
+            return self._model_changes.compared_sql(str(model["unique_id"]), source, target if exists else None)
 
     @available.parse(lambda *a, **k: "")
     def tablestore_kafka_changes(

@@ -24,6 +24,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 
 if TYPE_CHECKING:
+    from dbt.adapters.tablestore.models.snapshot_source import SnapshotSource
     from tablestore_engine.catalog import Catalog
     from tablestore_engine.table import Table
 
@@ -35,10 +36,14 @@ CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
 
 @dataclass
 class _Run:
-    """One model in one dbt command: the snapshot of each source that it reads, and the changes that it uses."""
+    """One model in one dbt command: the snapshot of each source that it reads, and the changes that it uses.
+
+    `compared`: of a dbt snapshot, the changes that it compares; they may expire.
+    """
 
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
+    compared: tuple[Consumed, ...] = ()
     undone: str | None = None
     lost: str | None = None
 
@@ -64,6 +69,17 @@ class ModelChanges:
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
         return f"(select * from {self._version(source, self._pinned(model, source))})"
+
+    def compared_sql(self, model: str, source: SnapshotSource, target: BaseRelation | None) -> str:
+        """The query of a dbt snapshot, of the rows that may differ from those of its table, if there is one."""
+        after, before, position = Position.of(source.table.latest_snapshot()), None, None
+        if target is not None:
+            table = self._table(target)
+            before = positions_of(table.latest_snapshot()).get(source.name)
+            position = source.compared_by(self._catalog, table)
+        run = self._runs.setdefault(model, _Run())
+        run.compared = (Consumed(source.name, before, after),)
+        return source.query if position is None else source.changed_rows(position, after)
 
     def _version(self, source: BaseRelation, snapshot: Snapshot | None) -> str:
         return f"{source.render()} " + ("where false" if snapshot is None else f"version as of {snapshot.id}")
@@ -123,7 +139,8 @@ class ModelChanges:
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
         """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""
-        return with_news(self._runs.get(model, _Run()).consumed.values())
+        run = self._runs.get(model, _Run())
+        return with_news((*run.consumed.values(), *run.compared))
 
     def keep(self, model: str) -> None:
         """After a model's rows were written: keep the snapshots from which its next run goes on."""

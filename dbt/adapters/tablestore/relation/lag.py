@@ -3,7 +3,7 @@
 The snapshots of the table say up to which snapshot of each source it was computed
 (`operation.commit.consumed_positions`), by the *name of the source*: schema and table, of which a dot in either is
 written as `%2e`, a colon as `%3a`. Names of topics have a colon; `models.kafka_changes_since_last_run` says how far the
-table is behind a topic.
+table is behind a topic. Behind a `#` is what a snapshot compared (`models.snapshot_source`).
 """
 
 from __future__ import annotations
@@ -41,22 +41,24 @@ class Lag:
         )
 
 
-def source_name(schema: str, table: str) -> str:
-    """The name of a source."""
-    return ".".join(
-        part.lower().replace("%", "%25").replace(".", "%2e").replace(":", "%3a") for part in (schema, table)
-    )
+_ESCAPED = {"%": "%25", ".": "%2e", ":": "%3a", "#": "%23"}
+
+
+def source_name(schema: str, table: str, compared_as: str = "") -> str:
+    """The name of a source; `compared_as`: of a snapshot, how it compares the rows."""
+    escaped = ("".join(_ESCAPED.get(one, one) for one in part.lower()) for part in (schema, table))
+    return ".".join(escaped) + (f"#{compared_as}" if compared_as else "")
 
 
 def source_of(catalog: Catalog, name: str) -> Table:
     """The table of a source's name. Raises NotFoundError."""
-    schema, _, table = name.partition(".")
+    schema, _, table = name.partition("#")[0].partition(".")
     return catalog.load_table(_plain(schema), _plain(table))
 
 
 def shown(name: str) -> str:
     """The name of a source for users."""
-    return _plain(name)
+    return _plain(name.partition("#")[0])
 
 
 def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
@@ -103,4 +105,6 @@ def _found(catalog: Catalog, name: str) -> Table | None:
 
 
 def _plain(part: str) -> str:
-    return part.replace("%3a", ":").replace("%2e", ".").replace("%25", "%")
+    for one, escaped in reversed(_ESCAPED.items()):
+        part = part.replace(escaped, one)
+    return part

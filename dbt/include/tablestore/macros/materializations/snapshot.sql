@@ -11,7 +11,8 @@
 
   {% do tablestore_pre_hooks() %}
 
-  {%- set query = tablestore_spark_sql(model['compiled_code']) -%}
+  {%- set query = adapter.tablestore_snapshot_query(
+        tablestore_spark_sql(model['compiled_code']), target_relation, target_relation_exists, model) -%}
   {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
   {%- set strategy = strategy_macro(
         model, "snapshotted_data", "source_data", model['config'], target_relation_exists) -%}
