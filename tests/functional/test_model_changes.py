@@ -101,7 +101,7 @@ class TestChain:
         assert [store.table(name).latest_snapshot().id for name in ("enriched", "totals")] == before
 
         # Snapshots from which the models go on are kept.
-        model = "dbt-model.test.enriched"
+        model = f"dbt-{project.test_schema}.enriched"
         orders = store.table("orders")
         assert consumers(orders.io, orders.paths) == {model: orders.latest_snapshot().id}
         for number in range(3):
@@ -167,3 +167,115 @@ class TestChain:
         run_dbt(["run", "--full-refresh"])
         assert set(positions_of(store.table("totals").latest_snapshot())) == {f"{project.test_schema}.enriched"}
         assert totals(store) == expected(store)
+
+
+class TestRunsWithoutRows:
+    """`--empty` and `--sample` limit changes as they do any other relation."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        taken = "{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }} "
+        orders = "{{ config(materialized='table', primary_key='id') }} select 1 as id, timestamp'2024-01-01' as at"
+        return {
+            "orders.sql": orders,
+            "orders.yml": "models: [{name: orders, config: {event_time: at}}]",
+            "taken.sql": taken + "select _row_kind, id from {{ changes(ref('orders')) }}",
+            "between.sql": "{{ config(materialized='ephemeral') }} select * from {{ ref('orders') }}",
+            "refused.sql": taken + "select id from {{ changes(ref('between')) }}",
+        }
+
+    def test_changes_come_with_the_next_whole_run(self, project):
+        run_dbt(["run", "-s", "orders"])
+        run_dbt(["run", "-s", "taken", "--empty"])
+        store = store_of(project)
+        assert answers(store, "select * from taken") == []
+        run_dbt(["run", "-s", "taken"])
+        store.execute("insert into orders values (2, timestamp'2024-01-02')")
+        run_dbt(["run", "-s", "taken", "--empty"])
+        assert answers(store, "select * from taken") == [(1,)]
+        run_dbt(["run", "-s", "taken"])
+        assert answers(store, "select * from taken order by id") == [(1,), (2,)]
+        store.execute("insert into orders values (3, timestamp'2024-01-03'), (4, timestamp'2024-01-04')")
+        sample = '{"start": "2024-01-04", "end": "2024-01-05"}'
+        run_dbt(["run", "-s", "taken", "--sample", sample])
+        assert answers(store, "select * from taken order by id") == [(1,), (2,), (4,)]
+
+    def test_an_ephemeral_model_has_no_changes(self, project):
+        results = run_dbt(["run", "-s", "refused"], expect_pass=False)
+        assert "`changes(between)`" in results[0].message
+        assert "an ephemeral model has no table" in results[0].message
+
+
+UNIT_TESTS = """
+unit_tests:
+  - name: rows_of_changes
+    model: large
+    given:
+      - input: ref('orders')
+        rows:
+          - {_row_kind: '+I', id: 1, amount: 10}
+          - {_row_kind: '-U', id: 2, amount: 30}
+          - {id: 3, amount: 20}
+    expect: {rows: [{_row_kind: '-U', id: 2}, {_row_kind: '+I', id: 3}]}
+  - name: rows_of_text
+    model: large
+    overrides: {macros: {is_incremental: true}}
+    given:
+      - input: ref('orders')
+        format: csv
+        rows: |
+          _row_kind,id,amount
+          -D,4,50
+          +I,5,1
+    expect: {rows: [{_row_kind: '-D', id: 4}]}
+"""
+
+
+class TestUnitTests:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "orders.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 20 as amount",
+            "large.sql": "{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }} "
+            "select _row_kind, id from {{ changes(ref('orders')) }} where amount >= 20",
+            "unit_tests.yml": UNIT_TESTS,
+        }
+
+    def test_rows_say_what_they_do(self, project):
+        run_dbt(["run", "-s", "orders"])
+        results = run_dbt(["test"])
+        assert [str(one.status) for one in results] == ["pass", "pass"]
+        run_dbt(["build"])
+        assert answers(store_of(project), "select * from large") == [(1,)]
+
+
+class TestOneInstant:
+    """All tables of a model are read as of one time, whatever is committed while its text is compiled."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        text = """
+{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }}
+{% set customers = pinned(source('shop', 'customers')) %}
+{% if execute and var('late', false) %}
+  {% do run_query("insert into " ~ source('shop', 'customers') ~ " values (7, 'late')") %}
+  {% do run_query("insert into " ~ source('shop', 'orders') ~ " values (70, 7)") %}
+{% endif %}
+select c._row_kind, c.id, k.name from {{ changes(source('shop', 'orders')) }} c
+join {{ customers }} k on k.customer = c.customer
+"""
+        sources = "sources: [{name: shop, schema: '{{ target.schema }}', tables: [{name: orders}, {name: customers}]}]"
+        return {"sources.yml": sources, "named.sql": text}
+
+    def test_a_row_and_what_it_is_joined_with(self, project):
+        store = store_of(project)
+        store.execute(f"create schema if not exists {project.test_schema}")
+        store.execute("create table orders (id int, customer int, primary key (id) not enforced)")
+        store.execute("create table customers (customer int, name string)")
+        store.execute("insert into customers values (1, 'ann')")
+        store.execute("insert into orders values (10, 1)")
+        run_dbt(["run"])
+        run_dbt(["run", "--vars", "late: true"])
+        assert answers(store, "select * from named") == [(10, "ann")]
+        run_dbt(["run"])
+        assert answers(store, "select * from named order by id") == [(10, "ann"), (70, "late")]

@@ -63,8 +63,8 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
-        if not source.identifier or source.is_cte:
-            return str(source.render())  # the rows of a unit test
+        if _is_fixture(source, f"changes({source.identifier})", model):
+            return str(source.render())
         _refuse_windows(f"changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
@@ -80,7 +80,7 @@ class ChangeMethods(SchemaMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_pinned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
-        if not source.identifier or source.is_cte:
+        if _is_fixture(source, f"pinned({source.identifier})", model):
             return str(source.render())
         with self.connections.exception_handler("snapshot"):
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
@@ -102,7 +102,7 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
-        if not source.identifier or source.is_cte:
+        if _is_fixture(source, f"kafka_changes({source.identifier})", model):
             return str(source.render())
         _refuse_windows(f"kafka_changes({source.identifier})", model)
         if not _is_stored(model):
@@ -240,6 +240,18 @@ def _new_user(options: Mapping[str, str]) -> str:
     prefix = options.get(CommitOptions.commit_user_prefix.key)
     user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
     return f"{prefix}_{user}" if prefix else user
+
+
+def _is_fixture(source: BaseRelation, call: str, model: Mapping[str, Any]) -> bool:
+    """Whether a relation is the rows of a unit test. Raises DbtRuntimeError for an ephemeral model."""
+    if source.identifier and not source.is_cte:
+        return False
+    if model.get("tested_node_unique_id") is None and source.is_cte:
+        raise DbtRuntimeError(
+            f"`{call.replace('__dbt__cte__', '')}` in {model.get('unique_id')}: an ephemeral model has no table, and so"
+            " no changes. Read the changes of the tables below it, or give it `materialized: incremental`."
+        )
+    return True
 
 
 def _refuse_windows(call: str, model: Mapping[str, Any]) -> None:

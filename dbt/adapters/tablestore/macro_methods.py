@@ -160,7 +160,8 @@ class MacroMethods(ChangeMethods):
             done = self.connections.write(sql, intent)
             if existing is not None:
                 self._add_constraints(existing, layout.constraints)
-            self._model_changes.keep(name)
+            this = self.Relation.create(schema=model["schema"], identifier=model["alias"])
+            self._model_changes.keep(name, this)
             self._drop_views(self._model_topics.keep(name))
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:

@@ -1,13 +1,15 @@
 """Models that are computed from the changes of other tables: `{{ changes(ref('orders')) }}`.
 
-While a model is compiled, each source is pinned to one snapshot. The model's table says, with its own latest snapshot,
-up to which snapshot of each source its rows were computed; the range between both is what the model reads. The
-statement that writes the model's rows records the new positions in the snapshot that it commits.
+While a model is compiled, each source is pinned to its snapshot of one time. The table of the model says, with its
+latest snapshot, up to which snapshot of each source its rows were computed; the range between both is what is read. The
+statement that writes the rows of the model records the new positions in the snapshot that it commits.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 ERROR, FULL_REFRESH = "error", "full_refresh"
 STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
+_LONGEST = 200
 CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
 
 
@@ -38,12 +41,15 @@ CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
 class _Run:
     """One model in one dbt command: the snapshot of each source that it reads, and the changes that it uses.
 
+    `millis`: when it began. All sources are read as of this time, so that rows which were committed in order are seen
+    in order: whatever comes later is read by the next run.
     `compared`: of a dbt snapshot, the changes that it compares; they may expire.
     """
 
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     compared: tuple[Consumed, ...] = ()
+    millis: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     undone: str | None = None
     lost: str | None = None
 
@@ -56,19 +62,26 @@ class ModelChanges:
         self._runs: dict[str, _Run] = {}
 
     def changes_sql(self, model: str, source: BaseRelation, before: Position | None) -> str:
-        """The changes of a source after a position, or all of its rows as inserted ones, up to the pinned snapshot."""
-        snapshot = self._pinned(model, source)
-        after = Position.of(snapshot)
+        """The changes of a source after a position, or all of its rows as inserted ones, up to the pinned snapshot.
+
+        A run of `--empty` takes none of them: a new table begins with all, and another one stays where it is.
+        """
+        snapshot = self._pinned(model, source, before.snapshot if before else 0)
+        is_empty = source.limit == 0
+        after = (before or Position(0)) if is_empty else Position.of(snapshot)
         name = _name(source)
         self._runs[model].consumed[name] = Consumed(name, before, after)
         if before is not None:
             table = quoted_text(source.render())
-            return f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
-        return f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
+            rows = f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
+        else:
+            rows = f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
+        return f"(select * from {rows} where false)" if is_empty else source.render_event_time_filtered(rows)
 
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
-        return f"(select * from {self._version(source, self._pinned(model, source))})"
+        rows = f"(select * from {self._version(source, self._pinned(model, source))})"
+        return f"(select * from {rows} where false)" if source.limit == 0 else source.render_event_time_filtered(rows)
 
     def compared_sql(self, model: str, source: SnapshotSource, target: BaseRelation | None) -> str:
         """The query of a dbt snapshot, of the rows that may differ from those of its table, if there is one."""
@@ -84,11 +97,11 @@ class ModelChanges:
     def _version(self, source: BaseRelation, snapshot: Snapshot | None) -> str:
         return f"{source.render()} " + ("where false" if snapshot is None else f"version as of {snapshot.id}")
 
-    def _pinned(self, model: str, source: BaseRelation) -> Snapshot | None:
+    def _pinned(self, model: str, source: BaseRelation, least: int = 0) -> Snapshot | None:
         run = self._runs.setdefault(model, _Run())
         name = _name(source)
         if name not in run.snapshots:
-            run.snapshots[name] = self._table(source).latest_snapshot()
+            run.snapshots[name] = _at(self._table(source), run.millis, least)
         return run.snapshots[name]
 
     def position(self, model: str, this: BaseRelation, source: BaseRelation) -> Position:
@@ -142,13 +155,16 @@ class ModelChanges:
         run = self._runs.get(model, _Run())
         return with_news((*run.consumed.values(), *run.compared))
 
-    def keep(self, model: str) -> None:
-        """After a model's rows were written: keep the snapshots from which its next run goes on."""
+    def keep(self, model: str, this: BaseRelation) -> None:
+        """After a model's rows were written: keep the snapshots from which its next run goes on.
+
+        The consumer has the name of the model's table: each target of a project has one of its own.
+        """
         run = self._runs.pop(model, _Run())
         for name, one in run.consumed.items():
             if one.after.snapshot:
                 source = source_of(self._catalog, name)
-                set_consumer(source.io, source.paths, f"dbt-{model}"[-200:], one.after.snapshot)
+                set_consumer(source.io, source.paths, consumer_of(this), one.after.snapshot)
 
     def lags(self, this: BaseRelation) -> list[Lag]:
         """How far a model is behind each of its sources."""
@@ -156,6 +172,24 @@ class ModelChanges:
 
     def _table(self, relation: BaseRelation) -> Table:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
+
+
+def _at(table: Table, millis: int, least: int) -> Snapshot | None:
+    """The snapshot of a table at a time, if it is there and at least of this number; else the latest one."""
+    latest, snapshots = table.latest_snapshot(), table.state.snapshots
+    if latest is None or latest.time_millis <= millis:
+        return latest
+    found = snapshots.at_or_before(millis)
+    known = found is not None or snapshots.earliest_id() == 1
+    return found if known and (found.id if found else 0) >= least else latest
+
+
+def consumer_of(this: BaseRelation) -> str:
+    """The name by which a model's table is a consumer of others, of at most 200 bytes."""
+    name = f"dbt-{_name(this)}"
+    if len(name.encode()) <= _LONGEST:
+        return name
+    return f"dbt-{hashlib.sha256(name.encode()).hexdigest()}"
 
 
 def on_expired_of(config: Mapping[str, object]) -> str:

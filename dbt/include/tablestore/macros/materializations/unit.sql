@@ -31,3 +31,33 @@
   {{ return({'relations': []}) }}
 
 {% endmaterialization %}
+
+
+{# The rows that a unit test gives for a table: columns that a row lacks are null. A row of changes may say by
+   `_row_kind` what it does, which is no column of the table; one that does not was inserted. #}
+{% macro get_fixture_sql(rows, column_name_to_data_types) -%}
+  {%- set table = defer_relation if defer_relation and not load_relation(this) else this -%}
+  {%- set types, quoted = {}, {} -%}
+  {%- if rows | selectattr('_row_kind', 'defined') | list -%}
+    {%- do types.update({'_row_kind': 'string'}) -%}
+    {%- do quoted.update({'_row_kind': '_row_kind'}) -%}
+  {%- endif -%}
+  {%- for column in adapter.get_columns_in_relation(table) -%}
+    {%- do types.update({column.name | lower: column.data_type}) -%}
+    {%- do quoted.update({column.name | lower: column.quoted}) -%}
+  {%- endfor -%}
+  {%- if not types -%}
+    {%- do exceptions.raise_compiler_error(
+          "The unit test needs the columns of " ~ table ~ ", which does not exist. Build it first: dbt run --empty") -%}
+  {%- endif -%}
+  {%- do validate_fixture_rows(rows, none) -%}
+  {%- for row in rows or [{}] -%}
+    {%- set given = format_row(row, types) if row else {} -%}
+    select
+    {%- for name, type in types.items() -%}
+      {%- set absent = safe_cast("'+I'" if name == '_row_kind' else 'null', type) | trim %}
+      {{ given.get(name, absent) }} as {{ quoted[name] }}{{ ',' if not loop.last }}
+    {%- endfor %}
+    {{ 'union all' if not loop.last else 'limit 0' if not rows }}
+  {% endfor -%}
+{%- endmacro %}
