@@ -16,7 +16,7 @@ def wrong_values(store: TableStore, cases: Iterable[tuple[str, str, Any]]) -> li
     """The cases (a dialect, an expression or a query of one value, its value) that Spark answers otherwise."""
     wrong = []
     for dialect, text, expected in cases:
-        query = text if text.startswith(("select", "from")) else f"select {text}"
+        query = text if text.startswith(("select", "from", "with")) else f"select {text}"
         try:
             [[value]] = store.sql(translate(query, dialect)).collect()
         except (DbtRuntimeError, TableStoreError) as error:

@@ -10,7 +10,7 @@ return an empty value.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewSte
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
-from dbt.adapters.tablestore.dialect.node_text import translated_node
+from dbt.adapters.tablestore.dialect.node_text import translated_node, untranslated
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
@@ -203,22 +203,32 @@ class MacroMethods(ChangeMethods):
                     store.spark.catalog.dropTempView(view)
 
     @available.parse(lambda *a, **k: "")
-    def tablestore_spark_sql(self, model: Mapping[str, Any], sql: str) -> str:
-        """A node's compiled text as Spark's SQL, translated if it is written in another dialect."""
+    def tablestore_spark_sql(self, model: Mapping[str, Any], sql: str, write: Callable[[str], Any]) -> str:
+        """A node's compiled text as Spark's SQL, translated if it is written in another dialect. `write` puts the
+        translation into target/run, or why there is none."""
         if model.get("language", "sql") != "sql":
             return sql
         ctes = model.get("extra_ctes") or ()
         tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
         dialect = self.tablestore_dialect(model) or None
         of_node = (lambda node: None) if tested else self._dialect_of
-        return translated_node(sql, dialect, ctes, of_node, self._names_of_columns)
+        subject = f"The {str(model.get('resource_type') or 'text').replace('_', ' ')} '{model.get('name')}'"
+        try:
+            made = translated_node(sql, dialect, ctes, of_node, self._types_of_columns, subject)
+        except DbtRuntimeError as error:
+            write(untranslated(sql, error.msg))
+            raise
+        self.connections.get_thread_connection().handle.translations = made.translations
+        if made.translations:
+            write(made.text)
+        return made.text
 
-    def _names_of_columns(self, parts: Sequence[str]) -> list[str]:
-        """The columns of a table or view by its name; none where there is no such one."""
+    def _types_of_columns(self, parts: Sequence[str]) -> dict[str, str]:
+        """The columns of a table or view by its name, with their types; none where there is no such one."""
         if len(parts) < 2:
-            return []
+            return {}
         relation = self.Relation.create(schema=parts[-2], identifier=parts[-1])
-        return [column.name for column in self.get_columns_in_relation(relation)]
+        return {column.name: column.data_type for column in self.get_columns_in_relation(relation)}
 
     @available.parse(lambda *a, **k: "")
     def tablestore_dialect(self, model: Mapping[str, Any]) -> str:

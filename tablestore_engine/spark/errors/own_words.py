@@ -37,6 +37,7 @@ _CUT_NAME = re.compile(
 )
 _OWN_COLUMN_NAME = re.compile(r"\b__tablestore_\w+(?![\w#])")
 _ASSIGNED = re.compile(r"CAST\(\((.*)\) AS [\w(), <>:]+\)")
+_SHOWN = re.compile(r"\n== SQL \(line \d+, column (\d+)\) ==\n([^\n]*)\n *\^")
 _MARK = re.compile(r"\s*\^+\s*")
 
 
@@ -96,6 +97,12 @@ def excerpt(text: str, offset: int) -> str:
     line = text[start : end if end >= 0 else len(text)]
     number = text.count("\n", 0, start) + 1
     return f"== SQL (line {number}, column {offset - start + 1}) ==\n{line.rstrip()}\n{' ' * (offset - start)}^"
+
+
+def marked_line(message: str) -> tuple[str, str, int] | None:
+    """The reason in a message, and the line and column, from 1, that its excerpt marks; None without an excerpt."""
+    found = _SHOWN.search(message)
+    return None if found is None else (message[: found.start()].strip(), found[2], int(found[1]))
 
 
 def _marked(text: str) -> str:

@@ -26,9 +26,13 @@ from dbt.adapters.tablestore.connection.errors import (
     dbt_error,
     is_expected,
 )
+from dbt.adapters.tablestore.dialect.sparks_errors import about_source
+from tablestore_engine.errors import SqlError
+from tablestore_engine.spark.errors.own_words import marked_line
 
 if TYPE_CHECKING:
     import agate
+    from dbt_common.exceptions import DbtRuntimeError
 
     from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
@@ -51,7 +55,17 @@ class TableStoreConnectionManager(SQLConnectionManager):
         except Exception as error:
             if not is_expected(error):
                 logger.debug(f"Unexpected {type(error).__name__}:\n{traceback.format_exc()}")
-            raise dbt_error(error) from None
+            raise self._about_own_text(error, dbt_error(error)) from None
+
+    def _about_own_text(self, error: Exception, made: DbtRuntimeError) -> DbtRuntimeError:
+        """The error of a statement; of one whose text was translated, with the piece of the model that it is about."""
+        connection = self.get_if_exists()
+        translations = connection.handle.translations if connection is not None else ()
+        if translations and isinstance(error, SqlError):
+            marked = marked_line(f"\n{error.message}")
+            text = about_source(error, *marked, translations) if marked is not None else None
+            made.msg = made.msg if text is None else text
+        return made
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:

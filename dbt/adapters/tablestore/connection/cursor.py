@@ -29,6 +29,7 @@ from tablestore_engine.sql.written_tables import written_tables
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.connection.environment import Environment, Lease
     from dbt.adapters.tablestore.connection.model_steps import ModelSteps, TextSteps
+    from dbt.adapters.tablestore.dialect.translate import Translation
     from tablestore_engine.sql.result import StatementResult
     from tablestore_engine.store import TableStore
 
@@ -39,7 +40,7 @@ class Handle:
     """One dbt connection: a store with a Spark session of its own, taken when first needed.
 
     `steps`: what the model that is built now has written, if it is computed from changes. `evolution`: what becomes of
-    the schema of its table by the statement that writes its rows.
+    the schema of its table by the statement that writes its rows. `translations`: the translated texts of the node.
     """
 
     def __init__(self, environment: Environment, database: str) -> None:
@@ -51,6 +52,7 @@ class Handle:
         self._lease: Lease | None = None
         self.steps: ModelSteps | None = None
         self.evolution: Evolution | None = None
+        self.translations: tuple[Translation, ...] = ()
 
     def cursor(self) -> Cursor:
         return Cursor(self)

@@ -96,7 +96,7 @@ def _columns(source: exp.Expr, columns_of: Columns | None, levels: int) -> froze
     if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier) or not levels:
         return None
     if not source.db:
-        found = _cte(source)
+        found = cte_of(source)
         if found is not None:
             return _outputs(found, columns_of, levels - 1)
     names = columns_of([one.name for one in source.parts]) if columns_of is not None else None
@@ -115,7 +115,7 @@ def _outputs(query: exp.Expr, columns_of: Columns | None, levels: int) -> frozen
     return _union([names, _sources(query, columns_of, levels - 1)])
 
 
-def _cte(table: exp.Table) -> exp.Expr | None:
+def cte_of(table: exp.Table) -> exp.Expr | None:
     """The query of the common table expression that a name means."""
     query: exp.Expr | None = table
     while query is not None:

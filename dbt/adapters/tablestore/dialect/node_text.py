@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dbt.adapters.tablestore.dialect.refusal import Columns
-from dbt.adapters.tablestore.dialect.translate import translate
+from dbt.adapters.tablestore.dialect.translate import Translation, translation_of
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 _CTE = re.compile(r"^(?P<head>\s*\S+\s+as\s*\(\n)(?P<query>.*)(?P<tail>\n\))$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class NodeText:
+    """A node's text in Spark's SQL, and the translations of which it is made; none where nothing is translated."""
+
+    text: str
+    translations: tuple[Translation, ...] = ()
 
 
 def translated_node(
@@ -22,34 +31,60 @@ def translated_node(
     ctes: Sequence[Mapping[str, str]],
     dialect_of: Callable[[str], str | None],
     columns_of: Columns | None = None,
-) -> str:
+    subject: str = "This text",
+) -> NodeText:
     """A node's compiled text in Spark's SQL.
 
     ctes: the CTEs that dbt added, each with `id` of its node and `sql`. dialect_of: the dialect of a node, by id.
-    columns_of: the columns of a table, by the parts of its name.
+    columns_of: the columns of a table, by the parts of its name. subject: the node, for messages.
     """
     texts = [one["sql"] for one in ctes if one.get("sql")]
     joined = ", ".join(texts)
     if not joined or joined not in sql:
-        return translate(sql, dialect, columns_of) if dialect else sql
-    given = [_translated_cte(one["sql"], dialect_of(one["id"]), columns_of) for one in ctes if one.get("sql")]
+        if dialect is None:
+            return NodeText(sql)
+        made = translation_of(subject, sql, dialect, columns_of)
+        return NodeText(made.text, (made,))
+    parts: list[Translation] = []
+    given = [_translated_cte(one, dialect_of(one["id"]), columns_of, parts) for one in ctes if one.get("sql")]
     if dialect is None:
-        return sql.replace(joined, ", ".join(given), 1)
+        return NodeText(sql.replace(joined, ", ".join(given), 1), tuple(parts))
     before, after = sql.split(joined, 1)
-    own = f"{before}{after.lstrip()[1:]}" if after.lstrip().startswith(",") else _without_with(before) + after
-    return _with_ctes(translate(own, dialect, columns_of), ", ".join(given))
+    gap = _blank(joined)
+    if after.lstrip().startswith(","):
+        own = f"{before}{gap}{after.replace(',', ' ', 1)}"
+    else:
+        own = f"{_without_with(before)}{gap}{after}"
+    made = translation_of(subject, own, dialect, columns_of)
+    return NodeText(_with_ctes(made.text, ", ".join(given)), (*parts, made))
 
 
-def _translated_cte(text: str, dialect: str | None, columns_of: Columns | None) -> str:
-    found = _CTE.match(text)
+def untranslated(sql: str, why: str) -> str:
+    """A text that cannot be translated, behind the reason, as comments."""
+    reason = "".join(f"-- {line}\n" for line in why.splitlines())
+    return f"{reason}{sql}"
+
+
+def _translated_cte(
+    cte: Mapping[str, str], dialect: str | None, columns_of: Columns | None, parts: list[Translation]
+) -> str:
+    found = _CTE.match(cte["sql"])
     if dialect is None or found is None:
-        return text
-    return f"{found['head']}{translate(found['query'], dialect, columns_of)}{found['tail']}"
+        return cte["sql"]
+    name = cte["id"].rpartition(".")[2]
+    made = translation_of(f"The ephemeral model '{name}'", found["query"], dialect, columns_of)
+    parts.append(made)
+    return f"{found['head']}{made.text}{found['tail']}"
+
+
+def _blank(text: str) -> str:
+    """A text of as many lines and columns, so that what is behind it keeps its position."""
+    return re.sub(r"[^\n]", " ", text)
 
 
 def _without_with(before: str) -> str:
     """The text before the CTEs, without the WITH that dbt wrote for them."""
-    return re.sub(r"with\s*$", "", before, flags=re.IGNORECASE)
+    return re.sub(r"with\s*$", lambda found: _blank(found[0]), before, flags=re.IGNORECASE)
 
 
 def _with_ctes(query: str, ctes: str) -> str:

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 DIALECTS: Final = ("snowflake", "bigquery", "redshift", "postgres", "duckdb", "databricks", "trino")
 
-Columns = Callable[[Sequence[str]], Sequence[str] | None]
-"""The columns of a table by the parts of its name; None where there is no such table."""
+Columns = Callable[[Sequence[str]], Mapping[str, str] | None]
+"""The columns of a table, with their types, by the parts of its name; None where there is no such table."""
 
 SPARK: Final = "spark"
 """The dialect of a model that is not translated, where a folder or profile sets another one."""
 
 
 class Untranslatable(Exception):
-    """A construct that Spark's SQL has no equivalent of, with the reason or a way out."""
+    """A construct that Spark's SQL has no equivalent of, with the reason or a way out. `node`: where it is."""
+
+    node: Any = None
+
+
+@contextmanager
+def about(node: Any) -> Iterator[None]:
+    """Untranslatable that is raised inside, and names no node, is about this one."""
+    try:
+        yield
+    except Untranslatable as error:
+        if error.node is None:
+            error.node = node
+        raise
 
 
 def checked_dialect(given: Any) -> str | None:

@@ -7,54 +7,133 @@ without quotes become lower case where their warehouse folds them, and stay as t
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable
+from dbt.adapters.tablestore.dialect.source_text import Piece, piece_between, piece_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
 
 _FOLDING = ("snowflake", "redshift", "postgres", "trino")
+NEXT = "Write it in another way, or the model in Spark's SQL with `dialect: spark`."
+_TIMES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
+_LITERAL = 3  # tokens: DATE '2024-01-01' ::
+_AT = re.compile(r" (?:from|at) (?:line )?(\d+)[:,] ?(?:col(?:umn)? )?(\d+)")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translated text, and the tree that it is of, whose nodes know their positions in the source.
+
+    subject: what the text is of, for messages, as in `Model 'orders'`.
+    """
+
+    subject: str
+    dialect: str
+    source: str
+    tree: exp.Expr
+    text: str
 
 
 def translate(sql: str, dialect: str, columns_of: Columns | None = None) -> str:
-    """Spark's SQL of a query in a dialect. Raises DbtRuntimeError that names what cannot be translated.
+    """Spark's SQL of a query in a dialect. Raises DbtRuntimeError that names what cannot be translated."""
+    return translation_of("This text", sql, dialect, columns_of).text
+
+
+def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | None = None) -> Translation:
+    """The translation of a query. Raises DbtRuntimeError that names what cannot be translated.
 
     columns_of: the columns of a table, by the parts of its name.
     """
     from sqlglot import ErrorLevel, errors
 
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
-    from dbt.adapters.tablestore.dialect.corrections import corrected
+    from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions
+    from dbt.adapters.tablestore.dialect.rules.tree import corrected
+    from dbt.adapters.tablestore.dialect.variants import keep_variant_paths
 
+    tree: exp.Expr | None = None
     try:
         tree = _query(sql, dialect)
         inline_aliases(tree, dialect, columns_of)
+        read_arrays_by_functions(tree, dialect)
+        if dialect == "databricks":
+            keep_variant_paths(tree, columns_of)
         tree = corrected(tree, dialect)
         if dialect in _FOLDING:
             _fold(tree)
-        return str(tree.sql("spark", pretty=True, unsupported_level=ErrorLevel.RAISE))
+        text = str(tree.sql("spark", pretty=True, unsupported_level=ErrorLevel.RAISE))
+        return Translation(subject, dialect, sql, tree, text)
     except errors.ParseError as error:
-        raise _refused(dialect, _where(error)) from None
+        what, where = _unparsed(error, sql)
     except errors.TokenError as error:
-        raise _refused(dialect, str(error)) from None
-    except (errors.UnsupportedError, Untranslatable, AttributeError, TypeError, ValueError) as error:
-        raise _refused(dialect, " ".join(str(error).split())) from None
+        what, where = _cut_off(str(error), sql)
+    except Untranslatable as error:
+        what, where = str(error), None if error.node is None else piece_of(error.node, sql)
+    except errors.UnsupportedError as error:
+        what, where = str(error), _culprit(tree, sql)
+    except (AttributeError, TypeError, ValueError, LookupError):
+        what, where = "sqlglot cannot write a part of it", _culprit(tree, sql)
+    raise refused(subject, dialect, what, where) from None
+
+
+def refused(subject: str, dialect: str, what: str, where: Piece | None) -> DbtRuntimeError:
+    """The error about a construct that cannot be translated."""
+    reason = " ".join(what.split()).rstrip(".")
+    return DbtRuntimeError(
+        f"{subject} in the dialect '{dialect}' cannot be translated to Spark's SQL: {reason}"
+        f"{'' if where is None else f', in {where}'}. {NEXT}"
+    )
 
 
 def _query(sql: str, dialect: str) -> exp.Expr:
     """The tree of the one query in a text."""
-    import sqlglot
     from sqlglot import exp
 
-    trees = [one for one in sqlglot.parse(sql, read=_source(dialect)) if one is not None]
+    source = _source(dialect)
+    tokens = _typed_literals_in_parentheses(source.tokenize(sql))
+    _refuse_lost_literals(tokens, dialect)
+    trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise Untranslatable("the text is not one query")
     return trees[0]
+
+
+def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
+    """Parentheses around the date in `date '2024-01-01'::varchar`, where sqlglot would cast the text, not the date."""
+    from sqlglot.tokenizer_core import Token, TokenType
+
+    made: list[Any] = []
+    for token in tokens:
+        made.append(token)
+        if token.token_type is not TokenType.DCOLON or len(made) < _LITERAL:
+            continue
+        kind, text = made[-3:-1]
+        before = made[-4].token_type if len(made) > _LITERAL else None
+        typed = kind.token_type.name in _TIMES and text.token_type is TokenType.STRING
+        if typed and before is not TokenType.DCOLON:
+            made.insert(-1, Token(TokenType.R_PAREN, ")", text.line, text.col, text.start, text.end))
+            made.insert(-4, Token(TokenType.L_PAREN, "(", kind.line, kind.col, kind.start, kind.end))
+    return made
+
+
+def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
+    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5'."""
+    for word, text in pairwise(tokens):
+        kinds = (word.token_type.name, text.token_type.name)
+        if kinds == ("INTERVAL", "STRING") and re.search(r"[a-z].*:", text.text, re.IGNORECASE):
+            raise Untranslatable(f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)")
+        if kinds == ("DECIMAL", "STRING") and dialect == "trino":
+            raise Untranslatable(f"DECIMAL '{text.text}' (write the number)")
 
 
 @lru_cache(maxsize=16)
@@ -79,19 +158,39 @@ def _fold(tree: exp.Expr) -> None:
             name.set("this", name.this.lower())
 
 
-def _where(error: Any) -> str:
-    """The first position at which a text is not of its dialect: `line 3: select a b [c] d`."""
+def _unparsed(error: Any, source: str) -> tuple[str, Piece | None]:
+    """The reason why sqlglot cannot parse a text, and the piece where: `b c >>>d<<< from t`."""
     if not error.errors:
-        return str(error)
+        return str(error), None
     first = error.errors[0]
-    before = (first.get("start_context") or "")[-40:]
-    after = (first.get("end_context") or "")[:20]
-    context = " ".join(f"{before}>>>{first.get('highlight') or ''}<<<{after}".split())
-    return f"{str(first.get('description')).rstrip('.')}, in line {first.get('line')}: {context}"
+    what = re.sub(r"^(Required keyword: '\w+' missing) for .*", r"\1", str(first.get("description")).rstrip("."))
+    highlight = first.get("highlight") or ""
+    before = (first.get("start_context") or "").rpartition("\n")[2][-40:]
+    after = (first.get("end_context") or "").partition("\n")[0][:20]
+    line = int(first.get("line") or 1)
+    given = source.split("\n")[line - 1] if line <= source.count("\n") + 1 else ""
+    column = len(given[: int(first.get("col") or 1)]) - len(highlight) + 1
+    return f"{what}", Piece(line, max(column, 1), " ".join(f"{before}>>>{highlight}<<<{after}".split()))
 
 
-def _refused(dialect: str, what: str) -> DbtRuntimeError:
-    return DbtRuntimeError(
-        f"This text in the dialect '{dialect}' cannot be translated to Spark's SQL: {what.rstrip('.')}. "
-        "Write it in another way, or the model in Spark's SQL with `dialect: spark`."
-    )
+def _cut_off(message: str, source: str) -> tuple[str, Piece | None]:
+    """The reason about a text that ends within a literal, a name or a comment, and the piece."""
+    found = _AT.search(message)
+    reason = message.partition("\n")[0]
+    if found is None:
+        return reason, None
+    lines = source.split("\n")
+    start = sum(len(one) + 1 for one in lines[: int(found[1]) - 1]) + max(int(found[2]) - 1, 0)
+    return reason, piece_between(source, start, len(source))
+
+
+def _culprit(tree: exp.Expr | None, source: str) -> Piece | None:
+    """The innermost part of a tree that sqlglot cannot write as Spark's SQL."""
+    from sqlglot import ErrorLevel
+
+    for node in reversed(list(tree.dfs())) if tree is not None else ():
+        try:
+            node.sql("spark", unsupported_level=ErrorLevel.RAISE)
+        except Exception:
+            return piece_of(node, source)
+    return None

@@ -1,4 +1,7 @@
-"""Patterns of times: what is literal text in them is quoted, because Java takes every letter for a part of a time."""
+"""Patterns of times: what is literal text in them is quoted, because Java takes every letter for a part of a time.
+
+Years of two digits are of 1970 to 2069, or of 1969 to 2068; those of Spark begin with 2000.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,24 @@ from typing import Final
 
 from sqlglot import exp
 from sqlglot.dialects import Spark
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.time import format_time
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 
 _PERCENT: Final = ("bigquery", "duckdb", "trino")
 _LETTERS: Final = ("snowflake", "postgres", "redshift")
 _WITH_PATTERN: Final = (exp.TimeToStr, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.TsOrDsToDate)
 # A part of a time as sqlglot writes it in every dialect, a text in quotes, the T between day and hour.
-_PART: Final = re.compile(r"%(?:%|-?[A-Za-z](?:strict)?)")
+_PART: Final = re.compile(r"%(?:%|E[0-9*]S|Ez|-?[A-Za-z](?:strict)?)")
 _QUOTED: Final = re.compile(r'"([^"]*)"|(?<=[dj])(T)(?=%)')
 _RESERVED: Final = re.compile(r"[A-Za-z'\[\]{}#]")
-_SPARKS: Final[dict[str, str]] = {"%Q": "Q"}
+# Parts that sqlglot does not know, or writes as another part: the number of a day in a year has three digits.
+_SPARKS: Final[dict[str, str]] = {"%Q": "Q", "%j": "DDD", "%E3S": "%S.SSS", "%E6S": "%S.SSSSSS", "%Ez": "xxx"}
+_FRACTIONS: Final = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "nine": 9}
+_MADE: Final = re.compile("S*(?:xxx)?")
+_FRACTION: Final = re.compile(r"%f_(zero|one|two|three|four|five|six|nine)")
+_FIRST_YEAR: Final = {"bigquery": 1969, "duckdb": 1969}
 # Parts of Postgres' patterns that sqlglot leaves as they are.
 _WORDS: Final[dict[str, str]] = {
     **dict.fromkeys(("AM", "PM", "am", "pm"), "a"), "Mon": "MMM", "Dy": "EEE", "MS": "SSS", "Q": "Q",
@@ -33,12 +43,26 @@ def quote_patterns(tree: exp.Expr, dialect: str) -> None:
     for node in tree.find_all(*_WITH_PATTERN):
         pattern = node.args.get("format")
         if isinstance(pattern, exp.Literal):
-            pattern.set("this", _percent(pattern.name, dialect) if dialect in _PERCENT else _letters(pattern.name))
-            if node.args.get("safe"):
-                _null_where_it_fails(node)
+            given = pattern.name
+            with about(node):
+                pattern.set("this", _percent(given, dialect) if dialect in _PERCENT else _letters(given, dialect))
+            made = _null_where_it_fails(node) if node.args.get("safe") else node
+            if "%y" in given and not isinstance(node, exp.TimeToStr):
+                _in_century(made, _FIRST_YEAR.get(dialect, 1970))
 
 
-def _null_where_it_fails(node: exp.Expr) -> None:
+def _in_century(node: exp.Expr, first: int) -> None:
+    """A time whose year has two digits, 100 years earlier where it is behind the last year."""
+    if isinstance(node, exp.StrToUnix):
+        raise Untranslatable("a year of two digits in a pattern")
+    parsed = node.copy()
+    late = exp.GTE(this=exp.Year(this=parsed.copy()), expression=exp.Literal.number(first + 100))
+    century = exp.Interval(this=exp.Literal.string("100"), unit=exp.Var(this="YEAR"))
+    earlier = exp.Sub(this=parsed.copy(), expression=century)
+    node.replace(exp.Anonymous(this="IF", expressions=[late, earlier, parsed]))
+
+
+def _null_where_it_fails(node: exp.Expr) -> exp.Expr:
     """TRY_TO_TIMESTAMP and such, which sqlglot writes as TO_TIMESTAMP."""
     name: dict[type, str] = {
         exp.StrToTime: "TRY_TO_TIMESTAMP",
@@ -47,8 +71,11 @@ def _null_where_it_fails(node: exp.Expr) -> None:
     }
     made = name.get(type(node))
     pattern = Spark().generator().format_time(node)
-    if made and pattern:
-        node.replace(exp.Anonymous(this=made, expressions=[node.this.copy(), exp.maybe_parse(pattern)]))
+    if not made or not pattern:
+        return node
+    safe = exp.Anonymous(this=made, expressions=[node.this.copy(), exp.maybe_parse(pattern)])
+    node.replace(safe)
+    return safe
 
 
 def _percent(pattern: str, dialect: str) -> str:
@@ -69,14 +96,16 @@ def _percent(pattern: str, dialect: str) -> str:
     return found + _literal(literal + pattern[position:])
 
 
-def _letters(pattern: str) -> str:
+def _letters(pattern: str, dialect: str) -> str:
     """A pattern whose parts are letters; what is in double quotes is literal text."""
+    given = _as_written(pattern, dialect)
+    pattern = _FRACTION.sub(lambda found: "S" * _FRACTIONS[found[1]], pattern).replace("%:z", "xxx")
     quoted = _QUOTED.sub(lambda found: _literal(found[1] if found[2] is None else found[2]), pattern)
     pieces, position = [], 0
     for text in _LITERAL.finditer(quoted):
-        pieces += [_parts(quoted[position : text.start()], pattern), text[0]]
+        pieces += [_parts(quoted[position : text.start()], given), text[0]]
         position = text.end()
-    return "".join([*pieces, _parts(quoted[position:], pattern)])
+    return "".join([*pieces, _parts(quoted[position:], given)])
 
 
 def _parts(text: str, pattern: str) -> str:
@@ -84,13 +113,21 @@ def _parts(text: str, pattern: str) -> str:
 
     def part(found: re.Match[str]) -> str:
         word = found[0]
+        if word in _SPARKS or _MADE.fullmatch(word):
+            return _SPARKS.get(word, word)
         if word in Spark.INVERSE_TIME_MAPPING:
             return word
         if word not in _WORDS:
-            raise Untranslatable(f"{word} in the pattern of a time '{pattern}'")
+            raise Untranslatable(f"a part of the pattern of a time '{pattern}'")
         return _WORDS[word]
 
     return _WORD.sub(part, text)
+
+
+def _as_written(pattern: str, dialect: str) -> str:
+    """A pattern as the dialect writes it."""
+    source = Dialect.get_or_raise(dialect)
+    return format_time(pattern, source.INVERSE_TIME_MAPPING, source.INVERSE_TIME_TRIE) or pattern
 
 
 def _literal(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Corrections of arrays and of rows that are made of them: flatten, unnest, series, ordered aggregates."""
+"""Rules for arrays and for rows that are made of them: flatten, unnest, series, slices, comprehensions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.transforms import unnest_to_explode
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.json_parts import flattened, is_json_text, rows_of
 
 _NULL_BEYOND: Final = ("snowflake", "postgres", "duckdb")
 """Dialects in which an index behind the end of an array gives null; in Spark it is an error."""
@@ -16,8 +17,17 @@ _FLATTENED: Final = ("index", "value")
 
 
 def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake's FLATTEN of an array: its columns are `index` and `value`."""
+    """Snowflake's FLATTEN: the columns of an array are `index` and `value`, and those of JSON also `key`."""
     inner = node.this
+    found = rows_of(inner, node.args.get("alias"), dialect)
+    if found is not None:
+        node.set("this", found[0])
+        node.set("alias", found[1])
+        return None
+    if isinstance(inner, (exp.ExplodingGenerateSeries, exp.GenerateSeries)) and isinstance(node, exp.Lateral):
+        node.set("this", exp.Anonymous(this="EXPLODE", expressions=[_sequence(inner, dialect)]))
+        _name_column(node, None)
+        return None
     if not isinstance(inner, exp.Explode):
         return None
     given = {one.this.name.lower(): one.expression for one in (inner.this, *inner.expressions)
@@ -29,18 +39,14 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     outer = given["outer"].this if isinstance(given.get("outer"), exp.Boolean) else False
     alias = node.args.get("alias")
     name = alias.this if alias is not None and alias.this else exp.to_identifier("f")
-    source = exp.Anonymous(this="POSEXPLODE_OUTER" if outer else "POSEXPLODE", expressions=[_as_list(given["input"])])
-    columns = exp.TableAlias(this=name, columns=[exp.to_identifier(one) for one in _FLATTENED])
+    source = exp.Anonymous(this="POSEXPLODE_OUTER" if outer else "POSEXPLODE", expressions=[given["input"]])
+    names: tuple[str, ...] = _FLATTENED
+    if is_json_text(given["input"]):
+        source, names = flattened(given["input"], outer=bool(outer)), ("key", *_FLATTENED)
+    columns = exp.TableAlias(this=name, columns=[exp.to_identifier(one) for one in names])
     if isinstance(node, exp.Lateral):
         return exp.Lateral(this=source, view=False, outer=False, alias=columns)
     return exp.Table(this=source, alias=columns)
-
-
-def _as_list(value: exp.Expr) -> exp.Expr:
-    """An array; of a JSON text, its elements as texts."""
-    if value.find(exp.JSONExtract, exp.JSONExtractScalar, exp.ParseJSON):
-        return exp.Anonymous(this="FROM_JSON", expressions=[value, exp.Literal.string("ARRAY<STRING>")])
-    return value
 
 
 def _rows(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -55,14 +61,22 @@ def _rows(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _table(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """GENERATE_SERIES and RANGE as a table. Its alias also names its column."""
-    series = node.this
-    if not isinstance(series, (exp.ExplodingGenerateSeries, exp.GenerateSeries)):
+    """GENERATE_SERIES and RANGE as a table, and rows of JSON. Their alias also names their column. As in their
+    warehouses, they may use columns of the tables before them."""
+    found = rows_of(node.this, node.args.get("alias"), dialect)
+    if found is not None:
+        node.set("this", found[0])
+        node.set("alias", found[1])
+    elif isinstance(node.this, (exp.ExplodingGenerateSeries, exp.GenerateSeries)):
+        series = node.this
+        default = "generate_series" if not series.args.get("is_end_exclusive") else "range"
+        node.set("this", exp.Anonymous(this="EXPLODE", expressions=[_sequence(series, dialect)]))
+        _name_column(node, default if dialect == "duckdb" else None)
+    else:
         return None
-    default = "generate_series" if not series.args.get("is_end_exclusive") else "range"
-    node.set("this", exp.Anonymous(this="EXPLODE", expressions=[_sequence(series)]))
-    _name_column(node, default if dialect == "duckdb" else None)
-    return None
+    if not isinstance(node.parent, exp.Join) or node.this.find(exp.Column) is None:
+        return None
+    return exp.Lateral(this=node.this, view=False, outer=False, alias=node.args.get("alias"))
 
 
 def _unnest(node: exp.Expr, dialect: str) -> None:
@@ -70,7 +84,7 @@ def _unnest(node: exp.Expr, dialect: str) -> None:
     if dialect == "bigquery":
         for one in node.expressions:
             if isinstance(one, exp.GenerateSeries):
-                one.replace(_sequence(one))
+                one.replace(_sequence(one, dialect))
         return
     named = node.parent if isinstance(node.parent, exp.Lateral) else node
     number = node.args.get("offset")
@@ -146,8 +160,15 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _dates(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """GENERATE_DATE_ARRAY, which is empty where it would count the other way."""
-    return None if dialect == "databricks" else _sequence(node)
+    """GENERATE_DATE_ARRAY and GENERATE_TIMESTAMP_ARRAY, which are empty where they would count the other way."""
+    if dialect == "databricks":
+        return None
+    kind = "timestamp" if isinstance(node, exp.GenerateTimestampArray) else "date"
+    for name in ("start", "end"):
+        bound = node.args.get(name)
+        if isinstance(bound, exp.Literal) and bound.is_string:
+            node.set(name, exp.cast(bound.copy(), kind))
+    return _sequence(node, dialect)
 
 
 def _left_unnest(node: exp.Expr, dialect: str) -> None:
@@ -228,14 +249,6 @@ def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Anonymous(this="IF", expressions=[empty, exp.Anonymous(this="ARRAY", expressions=[]), parts])
 
 
-def _elements(node: exp.Expr, dialect: str) -> exp.Expr:
-    """JSON_EXTRACT_ARRAY: the elements as texts."""
-    part = node.this
-    if node.expression is not None:
-        part = exp.JSONExtract(this=part, expression=node.expression)
-    return exp.Anonymous(this="FROM_JSON", expressions=[part, exp.Literal.string("ARRAY<STRING>")])
-
-
 def _name_column(node: exp.Expr, default: str | None) -> None:
     alias = node.args.get("alias")
     if alias is None:
@@ -247,119 +260,106 @@ def _name_column(node: exp.Expr, default: str | None) -> None:
 
 def _series(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """GENERATE_SERIES in a select list: one row for each value."""
-    if isinstance(node.parent, (exp.Table, exp.Unnest)):
+    if isinstance(node.parent, (exp.Table, exp.Unnest, exp.Lateral)) or dialect == "databricks":
         return None
-    listed = _sequence(node)
+    listed = _sequence(node, dialect)
     return (
         exp.Anonymous(this="EXPLODE", expressions=[listed]) if isinstance(node, exp.ExplodingGenerateSeries) else listed
     )
 
 
-def _sequence(node: exp.Expr) -> exp.Expr:
-    """The array from start to end; empty where the end is behind the start, from where Spark would count down."""
+def _sequence(node: exp.Expr, dialect: str) -> exp.Expr:
+    """The array from start to end; empty where the end is behind the start, from where Spark, and Trino, count down."""
     start, end, step = node.args["start"], node.args["end"], node.args.get("step")
     if node.args.get("is_end_exclusive"):
         end = exp.Sub(this=end, expression=step.copy() if step else exp.Literal.number(1))
         if end.this.is_int and end.expression.is_int:
-            end = exp.Literal.number(int(end.this.name) - int(end.expression.name))
+            end = exp.Literal.number(end.this.to_py() - end.expression.to_py())
     down = isinstance(step, exp.Neg)
     listed = exp.Anonymous(this="SEQUENCE", expressions=[one for one in (start, end, step) if one is not None])
-    if start.is_int and end.is_int and (int(start.name) <= int(end.name)) is not down:
+    if dialect == "trino" or (start.is_int and end.is_int and (int(start.name) <= int(end.name)) is not down):
         return listed
     ordered = (exp.GTE if down else exp.LTE)(this=start.copy(), expression=end.copy())
     return exp.Anonymous(this="IF", expressions=[ordered, listed, exp.Anonymous(this="ARRAY", expressions=[])])
 
 
-def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """ARRAY_AGG with an order, which Spark's COLLECT_LIST does not have: structs of order and value, sorted."""
-    value: exp.Expr = node.this
-    limit: exp.Expr | None = None
-    if isinstance(value, exp.Limit):
-        limit, value = value.expression, value.this
-    within = node.parent if isinstance(node.parent, exp.WithinGroup) else None
-    order = within.expression if within is not None else value if isinstance(value, exp.Order) else None
-    if order is None:
-        return _with_nulls(node, value, limit, dialect)
-    item = value.this if isinstance(value, exp.Order) else value
-    if isinstance(item, exp.Distinct):
-        raise Untranslatable("ARRAY_AGG(DISTINCT … ORDER BY …)")
-    outer = node.find_ancestor(exp.Filter, exp.Window, exp.Select)
-    if isinstance(outer, (exp.Filter, exp.Window)):
-        raise Untranslatable(f"ARRAY_AGG with an order and {'FILTER' if isinstance(outer, exp.Filter) else 'OVER'}")
-    result = sorted_by(item, order.expressions, "ARRAY_AGG")
-    skipping = isinstance(node.parent, exp.IgnoreNulls)
-    if skipping or dialect == "snowflake":
-        result = exp.Anonymous(this="ARRAY_COMPACT", expressions=[result])
-    elif _may_be_empty(node, dialect):
-        result = _null_of_none(result)
-    if limit is not None:
-        result = _first_of(result, limit)
-    if within is None and not skipping:
-        return result
-    outside = within or node.parent
-    assert outside is not None
-    outside.replace(result)
+def _comprehension(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """DuckDB's [x + 1 for x in xs if x > 1]."""
+    inner = node.expressions[0] if len(node.expressions) == 1 else None
+    if not isinstance(inner, exp.Comprehension):
+        if any(isinstance(one, exp.Query) for one in node.expressions):
+            raise Untranslatable("ARRAY(SELECT …) (aggregate with ARRAY_AGG)")
+        return None
+    if inner.args.get("position") is not None or not isinstance(inner.expression, exp.Identifier):
+        raise Untranslatable("a list comprehension with positions")
+    listed = inner.args["iterator"].copy()
+    test = inner.args.get("condition")
+    if test is not None:
+        listed = exp.Anonymous(this="FILTER", expressions=[listed, _lambda(test, inner.expression)])
+    return exp.Anonymous(this="TRANSFORM", expressions=[listed, _lambda(inner.this, inner.expression)])
+
+
+def _lambda(of: exp.Expr, name: exp.Expr) -> exp.Expr:
+    return exp.Lambda(this=of.copy(), expressions=[name.copy()])
+
+
+def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake, BigQuery and DuckDB name the end; Snowflake and BigQuery count from 0."""
+    start, end = node.args.get("start"), node.args.get("end")
+    if dialect not in ("snowflake", "duckdb", "bigquery"):
+        return None
+    plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
+    if start is None or end is None or not plain or node.args.get("step"):
+        raise Untranslatable("ARRAY_SLICE with computed or negative positions")
+    first = int(start.name) + (dialect != "duckdb")
+    last = int(end.name) + (dialect == "bigquery")
+    numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
+    return exp.Anonymous(this="SLICE", expressions=[node.this, *numbers])
+
+
+def _without_repeats(node: exp.Expr, dialect: str) -> None:
+    """Snowflake's ARRAY_EXCEPT and ARRAY_INTERSECTION count how often a value occurs; Spark's do not."""
+    first = (node.expressions or [node.this])[0] if isinstance(node, exp.ArrayIntersect) else node.this
+    if node.args.get("is_multiset") and not isinstance(first, (exp.ArrayDistinct, exp.ArrayUniqueAgg)):
+        name = "ARRAY_INTERSECTION" if isinstance(node, exp.ArrayIntersect) else "ARRAY_EXCEPT"
+        raise Untranslatable(f"{name} of arrays in which a value may occur twice (write array_distinct(a))")
+    node.set("is_multiset", None)
+
+
+def _texts(node: exp.Expr, dialect: str) -> None:
+    """ARRAY_TO_STRING of Snowflake, in which nulls are empty texts."""
+    if dialect == "snowflake" and node.args.get("null") is None:
+        node.set("null", exp.Literal.string(""))
+
+
+def by_list_name(name: str, given: list[exp.Expr]) -> exp.Expr | None:
+    """DuckDB's functions of lists and maps that sqlglot does not know; None for another function."""
+    if len(given) != 2:
+        return None
+    first, second = given
+    if name == "LIST_POSITION":
+        position = exp.Anonymous(this="ARRAY_POSITION", expressions=[first, second])
+        return exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
+    if name == "LIST_HAS_ALL":
+        missing = exp.Anonymous(this="ARRAY_EXCEPT", expressions=[second, first])
+        return exp.EQ(this=exp.Anonymous(this="SIZE", expressions=[missing]), expression=exp.Literal.number(0))
+    if name in ("ELEMENT_AT", "MAP_EXTRACT"):
+        held = exp.Anonymous(this="MAP_CONTAINS_KEY", expressions=[first.copy(), second.copy()])
+        values = exp.Anonymous(
+            this="ARRAY", expressions=[exp.Anonymous(this="ELEMENT_AT", expressions=[first, second])]
+        )
+        none = exp.Anonymous(this="SLICE", expressions=[values.copy(), exp.Literal.number(1), exp.Literal.number(0)])
+        return exp.Anonymous(this="IF", expressions=[held, values, none])
     return None
 
 
-def _with_nulls(node: exp.Expr, value: exp.Expr, limit: exp.Expr | None, dialect: str) -> exp.Expr | None:
-    """ARRAY_AGG keeps nulls in some warehouses. Spark's COLLECT_LIST does not, unless they are in a struct."""
-    skips = dialect in ("snowflake", "databricks") or isinstance(node.parent, exp.IgnoreNulls)
-    if skips or isinstance(value, exp.Distinct):
-        return None if limit is None else _first_of(exp.ArrayAgg(this=value), limit)
-    empty = _may_be_empty(node, dialect)
-    struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[exp.Literal.string("v"), value.copy()])
-    whole: exp.Expr = node
-    while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
-        whole = whole.parent
-    listed: exp.Expr = exp.Anonymous(this="COLLECT_LIST", expressions=[struct])
-    if whole is not node:
-        node.replace(listed)
-        listed = exp.paren(whole.copy(), copy=False)
-    result: exp.Expr = exp.Dot(this=listed, expression=exp.to_identifier("v"))
-    result = _null_of_none(result) if empty else result
-    result = result if limit is None else _first_of(result, limit)
-    if whole is node:
-        return result
-    whole.replace(result)
-    return None
-
-
-def sorted_by(item: exp.Expr, keys: list[exp.Expr], name: str) -> exp.Expr:
-    """The list of an aggregate's values in an order. `name` is that of the aggregate."""
-    down = bool(keys[0].args.get("desc"))
-    if any(bool(one.args.get("desc")) is not down for one in keys):
-        raise Untranslatable(f"{name} ordered upwards by one column and downwards by another")
-    parts: list[exp.Expr] = []
-    for number, key in enumerate(keys):
-        # Where the order is turned round afterwards, so are its nulls.
-        nulls_last = bool(key.args.get("nulls_first")) if down else not key.args.get("nulls_first")
-        absent: exp.Expr = exp.Is(this=key.this.copy(), expression=exp.Null())
-        parts += [
-            exp.Literal.string(f"n{number}"), absent if nulls_last else exp.Not(this=absent),
-            exp.Literal.string(f"k{number}"), key.this.copy(),
-        ]  # fmt: skip
-    struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[*parts, exp.Literal.string("v"), item.copy()])
-    listed = exp.Anonymous(this="ARRAY_SORT", expressions=[exp.Anonymous(this="COLLECT_LIST", expressions=[struct])])
-    ordered = exp.Anonymous(this="REVERSE", expressions=[listed]) if down else listed
-    return exp.Dot(this=ordered, expression=exp.to_identifier("v"))
-
-
-def _may_be_empty(node: exp.Expr, dialect: str) -> bool:
-    """Whether ARRAY_AGG may have no rows, and is null then: a group has some."""
-    select = node.find_ancestor(exp.Select)
-    grouped = select is not None and select.args.get("group") is not None
-    return dialect not in ("snowflake", "databricks") and (not grouped or node.find_ancestor(exp.Filter) is not None)
-
-
-def _null_of_none(listed: exp.Expr) -> exp.Expr:
-    size = exp.Anonymous(this="SIZE", expressions=[listed.copy()])
-    none = exp.EQ(this=size, expression=exp.Literal.number(0))
-    return exp.Anonymous(this="IF", expressions=[none, exp.Null(), listed])
-
-
-def _first_of(listed: exp.Expr, limit: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="SLICE", expressions=[listed, exp.Literal.number(1), limit])
+def _map(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """DuckDB's MAP {'a': 1}."""
+    struct = node.this
+    pairs = struct.expressions if isinstance(struct, exp.Struct) else []
+    if not pairs or not all(isinstance(one, exp.PropertyEQ) for one in pairs):
+        return None
+    return exp.Anonymous(this="MAP", expressions=[part.copy() for one in pairs for part in (one.this, one.expression)])
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
@@ -369,11 +369,11 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Unnest: _unnest,
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateSeries: _series,
-    exp.ArrayAgg: _array_agg,
     exp.ArrayPosition: _position,
     exp.ArraySize: _size,
     exp.Bracket: _element,
     exp.GenerateDateArray: _dates,
+    exp.GenerateTimestampArray: _dates,
     exp.Select: _left_unnest,
     exp.Values: _columns_of_values,
     **dict.fromkeys((exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8), _row_number),
@@ -381,5 +381,10 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ArrayOverlaps: _overlapping,
     exp.ArrayContainsAll: _containing,
     exp.StringToArray: _parts,
-    exp.JSONExtractArray: _elements,
+    exp.Array: _comprehension,
+    exp.ArraySlice: _slice,
+    exp.ArrayExcept: _without_repeats,
+    exp.ArrayIntersect: _without_repeats,
+    exp.ArrayToString: _texts,
+    exp.ToMap: _map,
 }

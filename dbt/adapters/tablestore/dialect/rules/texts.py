@@ -1,17 +1,24 @@
-"""Corrections of functions of texts: parts by position, lengths, whole matches, hashes, names of days."""
+"""Rules for functions of texts: parts by position, lengths, capitals, hashes, names of days."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.dates import clock_time, instant
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.dates import clock_time, instant
+from dbt.adapters.tablestore.dialect.rules.matches import groups_in, part_of
 
 _FROM_BEFORE_THE_TEXT: Final = ("postgres", "redshift")
+# Blanks and the marks at which words end in Snowflake and BigQuery.
+_WORDS_END_AT: Final = r"\s!?@\"^#$&~_,.:;+\-*%/|\\\[\](){}<>"
 # Letters of Joda's patterns that mean the same in Spark's.
+_TERADATA: Final = {
+    "yyyy": "yyyy", "yy": "yy", "mm": "MM", "dd": "dd", "hh24": "HH", "hh": "hh", "mi": "mm", "ss": "ss",
+}  # fmt: skip
 _JODA: Final = frozenset("yMdHhkKmsSaED")
 
 
@@ -21,8 +28,8 @@ def _substring(node: exp.Expr, dialect: str) -> exp.Expr | None:
     start, length = node.args.get("start"), node.args.get("length")
     if start is None or dialect == "databricks" or _is_positive(start):
         return None
-    if isinstance(start, exp.Literal) and start.is_string:
-        raise Untranslatable("SUBSTRING(text FROM pattern) (write REGEXP_REPLACE, or spark__regexp_extract)")
+    if isinstance(start, exp.Literal) and start.is_string:  # SUBSTRING(text FROM pattern)
+        return part_of(node.this, start, 1 if groups_in(start.name) else 0)
     text = node.this
     if dialect in _FROM_BEFORE_THE_TEXT:
         before = _test(exp.LT, start, 1)
@@ -105,22 +112,41 @@ def _split_part(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return None
 
 
+def _capitals(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """INITCAP: words end at each of some characters, and in Spark at blanks only. The text is cut behind each."""
+    if dialect == "databricks":
+        return None
+    ends = f"[{_WORDS_END_AT}]" if dialect not in ("postgres", "redshift") else "[^\\p{L}\\p{N}]"
+    given = node.args.get("expression")
+    if given is not None and dialect in ("snowflake", "bigquery"):
+        if not isinstance(given, exp.Literal):
+            raise Untranslatable("INITCAP with computed delimiters")
+        ends = "[" + "".join(one if one.isalnum() else f"\\{one}" for one in given.name) + "]"
+    words = exp.Anonymous(this="SPLIT", expressions=[exp.Lower(this=node.this), exp.Literal.string(f"(?<={ends})")])
+    word = exp.column("w")
+    first = exp.Anonymous(this="UPPER", expressions=[_part(word, _number(1), _number(1))])
+    made = exp.Anonymous(this="CONCAT", expressions=[first, _part(word, _number(2), None)])
+    each = exp.Lambda(this=made, expressions=[exp.to_identifier("w")])
+    changed = exp.Anonymous(this="TRANSFORM", expressions=[words, each])
+    return exp.Anonymous(this="ARRAY_JOIN", expressions=[changed, exp.Literal.string("")])
+
+
+def _joined(node: exp.Expr, dialect: str) -> None:
+    """Redshift's CONCAT is null if a value is null, as Spark's is; others take any value, and a null as an empty
+    text."""
+    if dialect == "redshift":
+        node.set("coalesce", False)
+    elif node.args.get("coalesce"):
+        node.set("expressions", [_as_text(one) for one in node.expressions])
+
+
+def _as_text(value: exp.Expr) -> exp.Expr:
+    text = isinstance(value, exp.Literal) and value.is_string
+    return value.copy() if text else exp.cast(value.copy(), "text")
+
+
 def _bytes(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Anonymous(this="OCTET_LENGTH", expressions=[node.this])
-
-
-def _whole_match(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """REGEXP_LIKE of Snowflake matches whole texts, and Spark's a part of them."""
-    if not node.args.get("full_match") or node.args.get("whole"):
-        return None
-    flag = node.args.get("flag")
-    options = flag.name if flag is not None else ""
-    if set(options) - set("cims"):
-        raise Untranslatable(f"the parameters '{options}' of REGEXP_LIKE")
-    letters = "".join(one for one in options if one != "c")
-    opening, closing = (exp.Literal.string(one) for one in (f"(?{letters})" * bool(letters) + "^(?:", ")$"))
-    pattern = exp.Anonymous(this="CONCAT", expressions=[opening, node.expression, closing])
-    return exp.RegexpLike(this=node.this, expression=pattern)
 
 
 def _digest(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -163,9 +189,21 @@ def _format(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable("FORMAT with braces (write PRINTF)")
 
 
+def _of_teradata(pattern: exp.Expr) -> exp.Expr:
+    """The pattern of Trino's TO_DATE and TO_TIMESTAMP, such as yyyy-mm-dd hh24:mi:ss."""
+    if not isinstance(pattern, exp.Literal):
+        raise Untranslatable("TO_DATE with a computed pattern")
+    parts = "|".join(sorted(_TERADATA, key=len, reverse=True))
+    if re.search("[a-z0-9]", re.sub(parts, "", pattern.name.lower())):
+        raise Untranslatable(f"the pattern '{pattern.name}' of TO_DATE")
+    return exp.Literal.string(re.sub(parts, lambda found: _TERADATA[found[0]], pattern.name.lower()))
+
+
 def joda(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
     """Trino's FORMAT_DATETIME and PARSE_DATETIME, whose patterns are those of Joda; None for another function."""
     spark = {"FORMAT_DATETIME": "DATE_FORMAT", "PARSE_DATETIME": "TO_TIMESTAMP"}.get(name)
+    if name in ("TO_DATE", "TO_TIMESTAMP") and len(arguments) == 2:
+        return exp.Anonymous(this=name, expressions=[arguments[0], _of_teradata(arguments[1])])
     if spark is None or len(arguments) != 2:
         return None
     pattern = arguments[1]
@@ -209,7 +247,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.SplitPart: _split_part,
     exp.Repeat: _repeated,
     exp.ByteLength: _bytes,
-    exp.RegexpLike: _whole_match,
+    exp.Initcap: _capitals,
+    exp.Concat: _joined,
     exp.SHA2Digest: _digest,
     exp.SHA2: _sha2,
     exp.FromBase: _from_base,

@@ -1,18 +1,20 @@
-"""Corrections of functions and operators: quotients of integers, matches, texts of numbers and times."""
+"""Rules for functions and operators: quotients of integers, comparisons with arrays, functions by their names."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.aggregates import refuse_json, share
-from dbt.adapters.tablestore.dialect.casts import is_integer
-from dbt.adapters.tablestore.dialect.dates import extracted, is_date
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.texts import joda
+from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
+from dbt.adapters.tablestore.dialect.rules.casts import is_integer
+from dbt.adapters.tablestore.dialect.rules.dates import is_date, time_by_name
+from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
+from dbt.adapters.tablestore.dialect.rules.lists import by_list_name
+from dbt.adapters.tablestore.dialect.rules.matches import by_name
+from dbt.adapters.tablestore.dialect.rules.texts import joda
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 
@@ -21,7 +23,9 @@ _MOST_DIGITS: Final = 9
 _RENAMED: Final[Mapping[str, str]] = {
     "ANY_MATCH": "EXISTS", "ALL_MATCH": "FORALL", "LIST_REVERSE": "REVERSE", "FUNC_SHA1": "SHA1",
     "GET_ARRAY_LENGTH": "SIZE", "JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "PREFIX": "STARTSWITH", "SUFFIX": "ENDSWITH",
-    "BASE64_ENCODE": "BASE64",
+    "BASE64_ENCODE": "BASE64", "LIST_EXTRACT": "TRY_ELEMENT_AT", "LIST_ZIP": "ARRAYS_ZIP", "ZIP": "ARRAYS_ZIP",
+    "LIST_INTERSECT": "ARRAY_INTERSECT", "ARRAY_INCLUDES": "ARRAY_CONTAINS", "UUID_GENERATE_V4": "UUID",
+    "STRLEN": "OCTET_LENGTH", "MAP_EXTRACT_VALUE": "TRY_ELEMENT_AT", "EVERY": "BOOL_AND",
 }  # fmt: skip
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
@@ -55,23 +59,6 @@ def _is_fraction(node: exp.Expr) -> bool:
     return False
 
 
-def _found_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """The match of a pattern, or null. Spark's REGEXP_EXTRACT gives an empty text for no match, and wants a group."""
-    if dialect == "databricks":
-        return None
-    if node.args.get("position") or node.args.get("occurrence"):
-        raise Untranslatable("a position or occurrence of REGEXP_SUBSTR")
-    text, pattern, group = node.this, node.expression, node.args.get("group")
-    if dialect == "duckdb":  # no match is an empty text, as in Spark
-        return exp.Anonymous(this="REGEXP_EXTRACT", expressions=[text, pattern, group or exp.Literal.number(0)])
-    if group is None and dialect == "bigquery" and "(" in pattern.name.replace("\\(", "").replace("(?", ""):
-        group = exp.Literal.number(1)
-    if group is None or group.name == "0":
-        return exp.Anonymous(this="REGEXP_SUBSTR", expressions=[text, pattern])
-    part = exp.Anonymous(this="REGEXP_EXTRACT", expressions=[text.copy(), pattern.copy(), group.copy()])
-    return exp.Anonymous(this="IF", expressions=[exp.RegexpLike(this=text, expression=pattern), part, exp.Null()])
-
-
 def _text_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """TO_CHAR by the pattern of a time, or by that of a number."""
     pattern = node.args.get("format")
@@ -95,10 +82,6 @@ def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
     keys = [one.strip().strip('"') for one in path.name.strip("{}").split(",")]
     text = "".join(f"[{one}]" if one.isdigit() else f".{one}" for one in keys if one)
     return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[node.this, exp.Literal.string(f"${text}")])
-
-
-def _initcap(node: exp.Expr, dialect: str) -> exp.Expr:
-    return exp.Anonymous(this="INITCAP", expressions=[node.this])
 
 
 def _day_count(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -125,47 +108,22 @@ def _percentile(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if isinstance(node.parent, exp.WithinGroup):
         name = "PERCENTILE_CONT" if isinstance(node, exp.PercentileCont) else "PERCENTILE_DISC"
         return exp.Anonymous(this=name, expressions=[node.this])
-    if isinstance(node, exp.PercentileCont) and node.expression is not None:
+    if node.expression is None:
+        return None
+    if isinstance(node, exp.PercentileCont):
         return exp.Anonymous(this="PERCENTILE", expressions=[node.this, node.expression])
-    return None
-
-
-def _matches_any_case(node: exp.Expr, dialect: str) -> exp.Expr:
-    pattern = exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string("(?i)"), node.expression])
-    return exp.RegexpLike(this=node.this, expression=pattern)
-
-
-def _replaced_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """All matches are replaced in Spark, and groups are `$1` in the new text."""
-    options = _text(node.args.get("modifiers"))
-    if dialect in ("postgres", "duckdb"):
-        if "g" not in options:
-            raise Untranslatable("REGEXP_REPLACE of the first match (replace all with the flag 'g')")
-        options = options.replace("g", "")
-    if set(options) - set("cims"):
-        raise Untranslatable(f"the parameters '{options}' of REGEXP_REPLACE")
-    letters = options.replace("c", "")
-    if letters:
-        opening = exp.Literal.string(f"(?{letters})")
-        node.set("expression", exp.Anonymous(this="CONCAT", expressions=[opening, node.expression.copy()]))
-    node.set("modifiers", None)
-    if _text(node.args.get("occurrence")) == "0":
-        node.set("occurrence", None)
-    new = node.args.get("replacement")
-    if dialect not in ("databricks", "trino") and isinstance(new, (exp.Literal, exp.RawString)):
-        groups = re.sub(r"\\(\d)", r"$\1", new.name.replace("$", r"\$"))
-        new.replace(exp.Literal.string(groups))
-    return None
-
-
-def _text(literal: exp.Expr | None) -> str:
-    return literal.name if literal is not None else ""
+    by = exp.Order(expressions=[exp.Ordered(this=node.this.copy(), nulls_first=True)])
+    return exp.WithinGroup(this=exp.Anonymous(this="PERCENTILE_DISC", expressions=[node.expression]), expression=by)
 
 
 def _logarithm(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """LOG of one number is the decimal logarithm in some warehouses, and the natural one in Spark."""
-    decimal = dialect in ("postgres", "redshift", "duckdb") and node.expression is None
-    return exp.Anonymous(this="LOG10", expressions=[node.this]) if decimal else None
+    """LOG of one number is the decimal logarithm in some warehouses, and the natural one in Spark, whose LOG(10, 1000)
+    is not quite 3."""
+    if node.expression is None:
+        decimal = dialect in ("postgres", "redshift", "duckdb")
+        return exp.Anonymous(this="LOG10", expressions=[node.this]) if decimal else None
+    name = {"10": "LOG10", "2": "LOG2"}.get(node.this.name if isinstance(node.this, exp.Literal) else "")
+    return exp.Anonymous(this=name, expressions=[node.expression]) if name and dialect != "databricks" else None
 
 
 def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -173,24 +131,6 @@ def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if not isinstance(unnested, exp.Unnest) or len(unnested.expressions) != 1:
         return None
     return exp.Anonymous(this="ARRAY_CONTAINS", expressions=[unnested.expressions[0], node.this])
-
-
-def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake and DuckDB name the end; Snowflake counts from 0."""
-    start, end = node.args.get("start"), node.args.get("end")
-    if dialect not in ("snowflake", "duckdb"):
-        return None
-    plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
-    if start is None or end is None or not plain or node.args.get("step"):
-        raise Untranslatable("ARRAY_SLICE with computed or negative positions")
-    first, last = int(start.name) + (dialect == "snowflake"), int(end.name)
-    numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
-    return exp.Anonymous(this="SLICE", expressions=[node.this, *numbers])
-
-
-def _array(node: exp.Expr, dialect: str) -> None:
-    if any(isinstance(one, exp.Query) for one in node.expressions):
-        raise Untranslatable("ARRAY(SELECT …) (aggregate with ARRAY_AGG)")
 
 
 def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -230,12 +170,6 @@ def _overlay(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Anonymous(this="OVERLAY", expressions=given)
 
 
-def _joined(node: exp.Expr, dialect: str) -> None:
-    """Redshift's CONCAT is null if a value is null, as Spark's is."""
-    if dialect == "redshift":
-        node.set("coalesce", False)
-
-
 def _if_alone(node: exp.Expr, dialect: str) -> None:
     """IF(test, value), which is null where the test is not true."""
     if not isinstance(node.parent, exp.Case) and node.args.get("false") is None:
@@ -251,15 +185,46 @@ def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
     return inner.copy()
 
 
-def _similar(node: exp.Expr, dialect: str) -> exp.Expr:
-    """SIMILAR TO matches a whole text by a regular expression with the % and _ of LIKE; DuckDB's has not these."""
-    pattern = node.expression
-    if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
-        raise Untranslatable("SIMILAR TO with a computed or escaped pattern (write a regular expression)")
-    text = pattern.name
-    if dialect != "duckdb":
-        text = "".join({"%": ".*", "_": ".", ".": "[.]", "^": "\\^", "$": "\\$"}.get(one, one) for one in text)
-    return exp.RegexpLike(this=node.this, expression=exp.Literal.string(f"^(?s:{text})$"))
+def _decoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Postgres' DECODE makes bytes of a text."""
+    name = {"hex": "UNHEX", "base64": "UNBASE64"}.get(node.args["charset"].name.lower())
+    if dialect != "postgres":
+        return None
+    if name is None:
+        raise Untranslatable(f"DECODE of {node.args['charset'].name}")
+    return exp.Anonymous(this=name, expressions=[node.this])
+
+
+def _digits(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """TO_HEX of Postgres has small letters."""
+    plain = exp.Anonymous(this="HEX", expressions=[node.this])
+    return exp.Lower(this=plain) if dialect == "postgres" else None
+
+
+def _unequal(node: exp.Expr, dialect: str) -> exp.Expr:
+    """XOR of truth values."""
+    sides = [exp.cast(one.copy(), "boolean") for one in (node.this, node.expression)]
+    return exp.paren(exp.NEQ(this=sides[0], expression=sides[1]), copy=False)
+
+
+def _like_any(node: exp.Expr, dialect: str) -> None:
+    """LIKE ANY (ARRAY['a', 'b']): Spark's has a list of patterns."""
+    quantified = node.expression
+    if isinstance(quantified, (exp.Any, exp.All)) and isinstance(quantified.this.unnest(), exp.Array):
+        patterns = [one.copy() for one in quantified.this.unnest().expressions]
+        quantified.set("this", exp.Tuple(expressions=patterns))
+
+
+def _with_all(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """A <> ALL (array)."""
+    other = node.expression
+    named = isinstance(other, exp.Anonymous) and other.name.upper() == "ALL" and len(other.expressions) == 1
+    listed = other.expressions[0] if named else other.this.unnest() if isinstance(other, exp.All) else None
+    if listed is None or isinstance(listed, (exp.Query, exp.Tuple)):
+        return None
+    element = exp.to_identifier("_x")
+    test = type(node)(this=node.this.copy(), expression=exp.column("_x"))
+    return exp.Anonymous(this="FORALL", expressions=[listed.copy(), exp.Lambda(this=test, expressions=[element])])
 
 
 def _encoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -291,45 +256,48 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Functions that sqlglot does not know in a dialect, and those that dbt's macros mark as Spark's."""
     if node.name.lower().startswith("spark__"):
         return exp.Anonymous(this=node.name[len("spark__") :], expressions=node.expressions)
-    if node.name.upper() == "DATE_PART" and len(node.expressions) == 2 and dialect != "databricks":
-        return extracted(node.expressions[0].name, node.expressions[1], dialect)
-    if dialect == "duckdb" and node.name.upper() == "WEEKDAY":
-        return extracted("DAYOFWEEK", node.expressions[0], dialect)
-    refuse_json(node.name.upper())
-    if _RENAMED.get(node.name.upper()) and dialect != "databricks":
-        return exp.Anonymous(this=_RENAMED[node.name.upper()], expressions=node.expressions)
-    return joda(node.name.upper(), node.expressions) if dialect == "trino" else None
+    name, given = node.name.upper(), node.expressions
+    if dialect == "databricks":
+        return None
+    refuse_json(name)
+    is_table = isinstance(node.parent, (exp.Table, exp.Lateral))
+    known = by_name(name, given) or built(name, given) or (None if is_table else listed_rows(name, given, dialect))
+    if known is None and dialect == "duckdb":
+        known = by_list_name(name, given)
+    if known is not None:
+        return known
+    if name in _RENAMED:
+        return exp.Anonymous(this=_RENAMED[name], expressions=given)
+    return time_by_name(name, given, dialect) or (joda(name, given) if dialect == "trino" else None)
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.Div: _quotient,
-    exp.RegexpExtract: _found_text,
-    exp.RegexpILike: _matches_any_case,
-    exp.RegexpReplace: _replaced_text,
     exp.Log: _logarithm,
     exp.In: _in_array,
-    exp.ArraySlice: _slice,
     exp.ToChar: _text_of,
     exp.JSONBExtract: _by_path,
     exp.JSONBExtractScalar: _by_path,
-    exp.Initcap: _initcap,
     exp.Sub: _day_count,
     exp.Greatest: _of_any_null,
     exp.Least: _of_any_null,
     exp.PercentileCont: _percentile,
     exp.PercentileDisc: _percentile,
-    exp.Array: _array,
     exp.Window: _distinct_in_window,
     exp.Trunc: _truncated,
     exp.Localtimestamp: _local_now,
     exp.Overlay: _overlay,
     exp.Stuff: _overlay,
-    exp.Concat: _joined,
     exp.If: _if_alone,
     exp.SafeFunc: _safe,
-    exp.SimilarTo: _similar,
     exp.Encode: _encoded,
     exp.Typeof: _type_name,
+    exp.Decode: _decoded,
+    exp.Hex: _digits,
+    exp.Xor: _unequal,
+    exp.Like: _like_any,
+    exp.ILike: _like_any,
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), _with_all),
     exp.Base64Encode: _base64,
     exp.Anonymous: _by_name,
 }

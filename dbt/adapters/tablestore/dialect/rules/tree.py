@@ -1,6 +1,6 @@
-"""Corrections of a parsed query, where sqlglot would write SQL that Spark refuses, or that gives other values.
+"""All corrections of a parsed query, inner nodes first.
 
-Each correction takes one node of the tree and the dialect, and returns the node's replacement, or None to keep it. It
+A correction takes one node of the tree and the dialect, and returns the node's replacement, or None to keep it. It
 raises Untranslatable for what Spark cannot say.
 """
 
@@ -12,22 +12,44 @@ from functools import lru_cache
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.tablestore.dialect import aggregates, casts, dates, functions, lists, patterns, texts
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+from dbt.adapters.tablestore.dialect.rules import (
+    aggregates,
+    casts,
+    dates,
+    functions,
+    intervals,
+    json_parts,
+    lists,
+    matches,
+    patterns,
+    rows,
+    texts,
+)
 
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
 
 
 def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
-    """The tree with all corrections, inner nodes first."""
+    """The tree with all corrections. Untranslatable has the node that it is about."""
     known = _corrections()
+    json_parts.refuse_operators(tree, dialect)
     aggregates.refuse_orders(tree)
+    matches.write_for_java(tree, dialect)
     for node in reversed(list(tree.dfs())):
         correct = known.get(type(node))
-        new = correct(node, dialect) if correct else None
+        if correct is None:
+            continue
+        with about(node):
+            try:
+                new = correct(node, dialect)
+            except (AttributeError, TypeError, ValueError, LookupError):
+                raise Untranslatable("a form that the translation does not know") from None
         if new is not None and new is not node:
             node.replace(new)
     patterns.quote_patterns(tree, dialect)
+    rows.name_pivoted_columns(tree, dialect)
+    rows.filter_by_windows(tree)
     _refuse_lost_arguments(tree)
     return tree
 
@@ -42,10 +64,11 @@ def _refuse_lost_arguments(tree: exp.Expr) -> None:
             other.set(name, _another(value))
             try:
                 same = other.sql("spark") == node.sql("spark")
-            except (AttributeError, TypeError, ValueError, SqlglotError):
+            except (AttributeError, TypeError, ValueError, LookupError, SqlglotError):
                 continue
             if same:
-                raise Untranslatable(f"the {name} {value.sql()} of {node.sql_name()}")
+                with about(node):
+                    raise Untranslatable(f"the {name} {value.sql()} of {node.sql_name()}")
 
 
 def _another(value: exp.Expr) -> exp.Expr:
@@ -57,13 +80,16 @@ def _another(value: exp.Expr) -> exp.Expr:
 @lru_cache(maxsize=1)
 def _corrections() -> Mapping[type, _Correction]:
     return {
+        **intervals.CORRECTIONS,
         **dates.CORRECTIONS,
         **casts.CORRECTIONS,
+        **json_parts.CORRECTIONS,
         **lists.CORRECTIONS,
         **functions.CORRECTIONS,
+        **matches.CORRECTIONS,
         **texts.CORRECTIONS,
         **aggregates.CORRECTIONS,
-        exp.Star: _star,
+        **rows.CORRECTIONS,
         exp.Parameter: _by_number,
         **{kind: _refuse(name) for kind, name in _REFUSED.items()},
     }
@@ -79,21 +105,20 @@ _REFUSED: Mapping[type, str] = {
     exp.Command: "a statement that is not a query",
     exp.Slice: "a slice such as a[1:3] (write SUBSTRING for a text, spark__slice for a list)",
     exp.TsOrDsToTime: "TO_TIME (keep the time as a text)",
+    exp.Kurtosis: "KURTOSIS, which is of a sample there (write spark__kurtosis for that of all values)",
+    exp.Skewness: "SKEWNESS, which is of a sample there (write spark__skewness for that of all values)",
+    exp.MatchAgainst: "a search in a text by @@",
 }
 
 
 def _refuse(name: str) -> _Correction:
     def refuse(node: exp.Expr, dialect: str) -> None:
-        raise Untranslatable(name)
+        if dialect != "databricks":
+            with about(node.parent if isinstance(node, exp.Slice) else node):
+                raise Untranslatable(name)
 
     return refuse
 
 
-def _star(node: exp.Expr, dialect: str) -> None:
-    for word in ("rename", "replace"):
-        if node.args.get(word):
-            raise Untranslatable(f"{word.upper()} in SELECT * (name the columns)")
-
-
-def _by_number(node: exp.Expr, dialect: str) -> None:
+def _by_number(node: exp.Expr, dialect: str) -> exp.Expr | None:
     raise Untranslatable(f"the column number ${node.name}")

@@ -1,14 +1,14 @@
-"""Corrections of dates and times: differences that count boundaries, additions that keep the time, days of a week."""
+"""Rules for dates and times: differences that count boundaries, additions that keep the time, days of a week."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
-from typing import Final, cast
+from typing import Final
 
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of
 
 _UNITS: Final = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _STEPS: Final[Mapping[str, tuple[str, str]]] = {
@@ -32,7 +32,14 @@ _PARTS: Final = {
 _SPARKS_PARTS: Final = frozenset(
     ["YEAR", "YEAROFWEEK", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "HOUR", "MINUTE", "SECOND", "DAYOFWEEK_ISO"]
 )
+_WEEK: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 _WEEKDAYS: Final = ("DOW", "DAYOFWEEK", "DAY_OF_WEEK", "WEEKDAY")
+_PARTS_BY_NAME: Final = {
+    "WEEKDAY": "DAYOFWEEK", "ISOYEAR": "ISOYEAR", "YOW": "ISOYEAR", "MILLISECOND": "MILLISECOND", "ISODOW": "ISODOW",
+}  # fmt: skip
+_UNITS_BY_NAME: Final = {"TO_DAYS": "DAY", "TO_MONTHS": "MONTH", "TO_YEARS": "YEAR", "TO_HOURS": "HOUR",
+                         "TO_MINUTES": "MINUTE", "TO_SECONDS": "SECOND"}  # fmt: skip
+_OF_A_SECOND: Final = {"MILLISECOND": ("UNIX_MILLIS", 1_000), "MICROSECOND": ("UNIX_MICROS", 1_000_000)}
 _NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
 _INSTANTS: Final = (exp.CurrentTimestamp,)
 _TIMES: Final = ("timestamp", "timestamptz", "timestampltz", "timestampntz", "date")
@@ -59,12 +66,13 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """A time moved by units. Spark's DATE_ADD knows days only, and loses the time of day."""
     back = isinstance(node, (exp.DateSub, exp.TimestampSub, exp.DatetimeSub))
     amount = node.expression
-    if isinstance(amount, exp.Interval):
+    if amount is not None and amount.find(exp.Interval):
         return _moved(node.this, amount, back)
     if dialect == "databricks" or node.args.get("unit") is None:
         return None
     size, unit = _STEPS[_unit(node)[0]]
-    if unit == "DAY" and is_date(node.this) and not isinstance(amount, exp.Literal):
+    of_date = is_date(node.this) or (dialect == "bigquery" and isinstance(node, (exp.DateAdd, exp.DateSub)))
+    if unit == "DAY" and of_date and not isinstance(amount, exp.Literal):
         days = exp.Mul(this=_operand(amount), expression=exp.Literal.number(size)) if size != "1" else amount
         return _call("DATE_SUB" if back else "DATE_ADD", node.this, exp.cast(days, "int"))
     if isinstance(amount, exp.Literal) and amount.name.isdigit() and size in ("1", "3", "7"):
@@ -114,9 +122,11 @@ def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """AT TIME ZONE. Of an instant it is a clock time, and of a clock time an instant; here, both are timestamps, so the
     text must say which is meant."""
+    time, zone = node.this.unnest(), node.args["zone"]
+    if dialect in ("bigquery", "trino"):
+        return exp.paren(clock_time(node.this, zone), copy=False)
     if dialect not in ("postgres", "redshift", "duckdb"):
         return None
-    time, zone = node.this.unnest(), node.args["zone"]
     utc = isinstance(zone, exp.Literal) and zone.name.upper() in ("UTC", "GMT", "ETC/UTC")
     kind = time.meta.get("instant")
     if kind is None and isinstance(time, _INSTANTS):
@@ -180,15 +190,31 @@ def _made_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _last_day(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """LAST_DAY of a year or quarter."""
-    unit = node.args.get("unit")
-    if unit is None:
+    """LAST_DAY of a year, quarter or week."""
+    if node.args.get("unit") is None:
         return None
-    months = {"MONTH": 0, "QUARTER": 2, "YEAR": 11}.get(unit.name.upper())
+    unit, first_day = _unit(node)
+    if unit == "WEEK":
+        sundays = dialect == "bigquery" and node.args["unit"].name.upper() == "WEEK"
+        first_day = "SUN" if sundays else first_day
+        last = _WEEK[_WEEK.index(first_day) - 1]
+        return _call("NEXT_DAY", _call("DATE_SUB", exp.cast(node.this, "date"), exp.Literal.number(1)), _text(last))
+    months = {"MONTH": 0, "QUARTER": 2, "YEAR": 11}.get(unit)
     if months is None:
-        raise Untranslatable(f"LAST_DAY of a unit {unit.name}")
-    first = _call("TRUNC", node.this, exp.Literal.string(unit.name))
+        raise Untranslatable(f"LAST_DAY of a unit {unit}")
+    first = _call("TRUNC", node.this, _text(unit))
     return _call("LAST_DAY", _call("ADD_MONTHS", first, exp.Literal.number(months)) if months else node.this)
+
+
+def _months_later(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """ADD_MONTHS: the last day of a month stays one, by way of the day after; Spark's gives a date."""
+    if dialect not in ("snowflake", "redshift"):
+        return None
+    given, day = node.this, _interval("1", "DAY")
+    step = exp.Mul(this=_operand(node.expression), expression=_interval("1", "MONTH"))
+    by_way = _moved(_moved(_moved(given.copy(), day, False), step.copy(), False), day.copy(), True)
+    is_last = exp.EQ(this=exp.cast(given.copy(), "date"), expression=_call("LAST_DAY", given.copy()))
+    return _call("IF", is_last, by_way, _moved(given, step, False))
 
 
 def _previous_day(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -235,62 +261,64 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
         day = _call("DAYOFWEEK", time)
         return day if dialect == "bigquery" else _minus_one(day)
     if part.startswith("EPOCH"):
-        return _epoch(part, time, dialect)
+        return epoch_of(part, time, dialect)
     if part == "DATE":
         return exp.cast(time, "date")
     if part == "WEEK" and dialect == "bigquery":
-        raise Untranslatable("EXTRACT(WEEK …), which counts from Sundays (ISOWEEK counts from Mondays)")
-    if part in ("MILLISECOND", "MICROSECOND"):
-        raise Untranslatable(f"EXTRACT({part} …)")
+        return _week_of_sundays(time)
+    if part in _OF_A_SECOND and dialect in ("bigquery", "trino"):
+        name, count = _OF_A_SECOND[part]
+        return _call("PMOD", _call(name, exp.cast(time, "timestamptz")), exp.Literal.number(count))
     sparks = _PARTS.get(part, part)
     if sparks not in _SPARKS_PARTS:
         raise Untranslatable(f"EXTRACT({part} …)")
-    return exp.Extract(this=exp.Var(this=sparks), expression=time)
+    found = exp.Extract(this=exp.Var(this=sparks), expression=time)
+    whole = sparks == "SECOND" and dialect != "postgres"  # Spark's has fractions
+    return exp.cast(_call("FLOOR", found), "int") if whole else found
 
 
-def _epoch(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
-    if part in ("EPOCH", "EPOCH_SECOND") and _is_interval(time):
-        return _seconds(time)
-    stamp = exp.cast(time, "timestamptz")
-    if part in ("EPOCH_MILLISECOND", "EPOCH_MS"):
-        return _call("UNIX_MILLIS", stamp)
-    if part == "EPOCH_MICROSECOND":
-        return _call("UNIX_MICROS", stamp)
-    if part not in ("EPOCH", "EPOCH_SECOND"):
-        raise Untranslatable(f"EXTRACT({part} …)")
-    return _call("UNIX_SECONDS", stamp) if dialect in ("snowflake", "redshift") else exp.cast(stamp, "double")
-
-
-def _is_interval(node: exp.Expr) -> bool:
-    """Whether a value is a difference of times, or a constant interval."""
-    node = node.unnest()
-    return isinstance(node, exp.Interval) or (
-        isinstance(node, exp.Sub) and not isinstance(node.expression, exp.Interval)
+def _week_of_sundays(time: exp.Expr) -> exp.Expr:
+    """The number of a week that begins on Sunday; days before the first Sunday are in week 0."""
+    days = exp.Sub(
+        this=exp.Add(this=_call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(7)),
+        expression=_call("DAYOFWEEK", time.copy()),
     )
-
-
-def _seconds(interval: exp.Expr) -> exp.Expr:
-    """The seconds of an interval, with fractions. Spark has only its parts, and of constants those that are written."""
-    sizes = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
-    span = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
-    inner = exp.Cast(this=interval.unnest(), to=exp.DataType(this=exp.Interval(unit=span)))
-    parts = [
-        exp.Mul(this=exp.Extract(this=exp.Var(this=part), expression=inner.copy()), expression=exp.Literal.number(size))
-        for part, size in sizes.items()
-    ]
-    total = reduce(lambda sum_, one: exp.Add(this=sum_, expression=one), parts[1:], cast("exp.Expr", parts[0]))
-    return exp.cast(exp.paren(total), "double")
+    return exp.IntDiv(this=exp.paren(days, copy=False), expression=exp.Literal.number(7))
 
 
 def _as_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Seconds since 1970 are fractions in DuckDB and Trino, and integers of Spark's UNIX_TIMESTAMP."""
-    return _epoch("EPOCH", node.this, dialect) if dialect in ("duckdb", "trino") else None
+    return epoch_of("EPOCH", node.this, dialect) if dialect in ("duckdb", "trino") else None
 
 
 def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Spark's FROM_UNIXTIME cuts fractions of seconds off."""
+    """Spark's FROM_UNIXTIME cuts fractions of seconds off. Of a time, DuckDB's EPOCH_MS gives milliseconds."""
+    time = node.this.unnest()
+    if dialect == "duckdb" and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
+        return _call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
+    if dialect == "trino":
+        node.set("zone", None)  # it says how the time is shown
     plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None
     return _call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
+
+
+def time_by_name(name: str, given: list[exp.Expr], dialect: str) -> exp.Expr | None:
+    """Functions of times that sqlglot does not know in a dialect; None for another function."""
+    if name in ("DATE_PART", "DATEPART") and len(given) == 2:
+        return extracted(given[0].name, given[1], dialect)
+    if name == "TIMEZONE" and len(given) == 2:
+        return _in_zone(exp.AtTimeZone(this=given[1], zone=given[0]), dialect)
+    if dialect == "trino" and name in ("AT_TIMEZONE", "WITH_TIMEZONE") and len(given) == 2:
+        return clock_time(*given) if name == "AT_TIMEZONE" else instant(*given)
+    part = _PARTS_BY_NAME.get(name)
+    if part is not None and len(given) == 1:
+        return extracted(part, given[0], dialect)
+    if dialect == "duckdb" and name in ("DATE_SUB", "DATESUB") and len(given) == 3:
+        return _call("TIMESTAMPDIFF", exp.Var(this=_unit(exp.DateDiff(unit=exp.var(given[0].name)))[0]), *given[1:])
+    if dialect == "duckdb" and name == "TRY_STRPTIME" and len(given) == 2:
+        return exp.StrToTime(this=given[0], format=given[1], safe=True)
+    units = _UNITS_BY_NAME.get(name) if dialect == "duckdb" and len(given) == 1 else None
+    return None if units is None else exp.Mul(this=_operand(given[0]), expression=_interval("1", units))
 
 
 def _iso_year(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -317,6 +345,10 @@ def _interval(number: str, unit: str) -> exp.Expr:
     return exp.Interval(this=exp.Literal.string(number), unit=exp.Var(this=unit))
 
 
+def _text(value: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
@@ -333,6 +365,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.AtTimeZone: _in_zone,
     exp.StrToTime: _parsed_in_zone,
     exp.LastDay: _last_day,
+    exp.AddMonths: _months_later,
     exp.PreviousDay: _previous_day,
     exp.TimeSlice: _slice_of_time,
     exp.DayOfWeek: _day_of_week,

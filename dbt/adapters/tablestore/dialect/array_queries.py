@@ -1,0 +1,117 @@
+"""Queries over one array inside of an expression, which Spark does not have: functions of arrays say the same.
+
+In BigQuery, `(select value from unnest(params) where key = 'k')`, `exists(select 1 from unnest(l) as x where …)` and
+`array(select … from unnest(l) as x)` read an array of a row. Without an alias of the array, columns are fields of its
+elements; with one, columns without it are those of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import exp
+
+_ELEMENT: Final = "_e"
+_AGGREGATES: Final = {exp.Max: "ARRAY_MAX", exp.Min: "ARRAY_MIN"}
+_ONE: Final = exp.Literal.number(1)
+_ELSEWHERE: Final = ("joins", "laterals", "group", "having", "qualify", "windows", "with_", "offset", "kind")
+
+
+def read_arrays_by_functions(tree: exp.Expr, dialect: str) -> None:
+    """Replace such queries, inner ones first. Other queries over arrays stay as they are."""
+    if dialect != "bigquery":
+        return
+    for node in reversed(list(tree.find_all(exp.Subquery, exp.Exists, exp.Array))):
+        query = node.expressions[0] if isinstance(node, exp.Array) and len(node.expressions) == 1 else node.this
+        if not isinstance(query, exp.Select) or (isinstance(node, exp.Subquery) and not _is_scalar(node)):
+            continue
+        made = _replacement(node, query)
+        if made is not None:
+            node.replace(made)
+
+
+def _is_scalar(node: exp.Subquery) -> bool:
+    return not isinstance(node.parent, (exp.From, exp.Join, exp.Lateral, exp.CTE, exp.SetOperation, exp.In, exp.Any))
+
+
+def _replacement(node: exp.Expr, query: exp.Select) -> exp.Expr | None:
+    source = query.args.get("from_")
+    unnest = source.this if source is not None else None
+    if not isinstance(unnest, exp.Unnest) or len(unnest.expressions) != 1 or len(query.expressions) != 1:
+        return None
+    if any(query.args.get(name) for name in _ELSEWHERE) or not _in_order(query, unnest):
+        return None
+    name, over = _scope(unnest)
+    where = query.args.get("where")
+    array = unnest.expressions[0].copy()
+    if isinstance(node, exp.Exists):
+        test = over(where.this) if where is not None else exp.true()
+        return _call("EXISTS", array, _lambda(name, test))
+    if where is not None:
+        array = _call("FILTER", array, _lambda(name, over(where.this)))
+    value = query.expressions[0].unalias()
+    if isinstance(node, exp.Array):
+        return _listed(array, name, over(value), query)
+    return None if query.args.get("distinct") or query.args.get("order") else _single(array, name, over, value, query)
+
+
+def _listed(array: exp.Expr, name: str, value: exp.Expr, query: exp.Select) -> exp.Expr | None:
+    if query.args.get("limit") is not None or value.find(exp.AggFunc) is not None:
+        return None
+    listed = _call("TRANSFORM", array, _lambda(name, value))
+    return _call("ARRAY_DISTINCT", listed) if query.args.get("distinct") else listed
+
+
+def _single(
+    array: exp.Expr, name: str, over: Callable[[exp.Expr], exp.Expr], value: exp.Expr, query: exp.Select
+) -> exp.Expr | None:
+    limit = query.args.get("limit")
+    if isinstance(value, exp.Count) and isinstance(value.this, exp.Star):
+        return None if limit is not None else _call("SIZE", array)
+    if type(value) in _AGGREGATES and not value.expressions:
+        return _call(_AGGREGATES[type(value)], _call("TRANSFORM", array, _lambda(name, over(value.this))))
+    first = limit is None or (isinstance(limit.expression, exp.Literal) and limit.expression.name == "1")
+    if not first or value.find(exp.AggFunc, exp.Subquery, exp.Star) is not None:
+        return None
+    return _call("TRY_ELEMENT_AT", _call("TRANSFORM", array, _lambda(name, over(value))), _ONE.copy())
+
+
+def _in_order(query: exp.Select, unnest: exp.Unnest) -> bool:
+    """Whether the rows stay in the order of the array, and their numbers are not used otherwise."""
+    number, order = unnest.args.get("offset"), query.args.get("order")
+    named = number.name.lower() if isinstance(number, exp.Expr) else "offset"
+    if order is not None:
+        keys = order.expressions
+        if not number or len(keys) != 1 or keys[0].args.get("desc") or keys[0].this.name.lower() != named:
+            return False
+    parts = [*query.expressions, *([query.args["where"]] if query.args.get("where") else [])]
+    used = [one.name.lower() for part in parts for one in part.find_all(exp.Column) if not one.table]
+    return not number or named not in used
+
+
+def _scope(unnest: exp.Unnest) -> tuple[str, Callable[[exp.Expr], exp.Expr]]:
+    """The name of an element, and a function that makes an expression on the row of a query one on the element."""
+    alias = unnest.args.get("alias")
+    names = [one.name for one in (alias.columns if alias is not None else [])] or ([alias.name] if alias else [])
+    name = names[0] if names and names[0] else _ELEMENT
+
+    def over(value: exp.Expr) -> exp.Expr:
+        whole = exp.paren(value.copy(), copy=False)
+        for column in list(whole.find_all(exp.Column)) if name == _ELEMENT else ():
+            parts = [one.copy() for one in column.parts]
+            field: exp.Expr = exp.column(_ELEMENT)
+            for part in parts:
+                field = exp.Dot(this=field, expression=part)
+            column.replace(field)
+        return whole.this
+
+    return name, over
+
+
+def _lambda(name: str, value: exp.Expr) -> exp.Expr:
+    return exp.Lambda(this=value, expressions=[exp.to_identifier(name)])
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))

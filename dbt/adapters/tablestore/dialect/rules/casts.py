@@ -1,0 +1,198 @@
+"""Rules for casts: rounding, lengths of texts, decimals without a precision, types that Spark does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
+
+# DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
+_ANY_DECIMAL: Final[Mapping[str, str]] = {
+    "snowflake": "DECIMAL(38, 0)",
+    "bigquery": "DECIMAL(38, 9)",
+    "redshift": "DECIMAL(18, 0)",
+    "postgres": "DECIMAL(38, 6)",
+    "duckdb": "DECIMAL(18, 3)",
+    "trino": "DECIMAL(38, 0)",
+}
+_CUTTING: Final = ("postgres", "redshift", "trino", "snowflake")
+"""Dialects in which a cast to VARCHAR(n) cuts longer texts; Spark keeps them whole. CHAR is one character there."""
+_WIDE: Final[Mapping[str, str]] = {
+    "INT128": "DECIMAL(38, 0)", "UBIGINT": "DECIMAL(20, 0)", "UINT": "BIGINT", "BPCHAR": "STRING", "JSON": "STRING",
+    "JSONB": "STRING",
+}  # fmt: skip
+"""Types that Spark does not have, by sqlglot's names, with those that hold their values."""
+_LONGEST: Final = 65_535
+"""The length of the longest texts of Redshift; nobody cuts texts at that or more."""
+_PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
+_COUNTS: Final = (exp.Count, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank)
+
+
+def is_integer(node: exp.Expr) -> bool:
+    """Whether a value is surely an integer."""
+    node = node.unnest()
+    if isinstance(node, exp.Neg):
+        return is_integer(node.this)
+    if isinstance(node, exp.Literal):
+        return bool(node.is_int)
+    if isinstance(node, exp.Cast):
+        return node.to.this in exp.DataType.INTEGER_TYPES
+    return isinstance(node, _COUNTS)
+
+
+def _round(node: exp.Expr) -> None:
+    """A cast of a fraction to an integer rounds in other warehouses; Spark's cuts the fraction off, of a decimal too,
+    but a cast to a decimal rounds."""
+    value = node.this.unnest()
+    digits = isinstance(value, exp.Literal) and value.is_string and value.name.strip().lstrip("+-").isdigit()
+    if digits or is_integer(value) or isinstance(value, (exp.Boolean, exp.Null)):
+        return
+    node.set("this", _cast_as(node, node.this.copy(), "DECIMAL(38, 0)"))
+
+
+def _cast_as(node: exp.Expr, value: exp.Expr, kind: str) -> exp.Expr:
+    """A cast that fails or gives null where the function `node` does."""
+    target = exp.DataType.build(kind)
+    if isinstance(node, exp.TryCast) or node.args.get("safe"):
+        return exp.TryCast(this=value, to=target, safe=True)
+    return exp.Cast(this=value, to=target)
+
+
+def _one() -> exp.Expr:
+    return exp.Literal.number(1)
+
+
+def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    if dialect == "databricks":
+        return None
+    kind = node.args["to"]
+    if kind.is_type("time", "timetz"):
+        raise Untranslatable("the type TIME (keep the time as a text)")
+    if node.args.get("format") is not None:
+        return _formatted(node, kind, dialect)
+    if kind.this is exp.DataType.Type.INTERVAL:
+        return of_cast(node)
+    other = _as_other(node, kind, dialect)
+    if other is not None:
+        return other
+    if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
+        node.set("to", exp.DataType.build(_ANY_DECIMAL[dialect]))
+    if kind.this in exp.DataType.INTEGER_TYPES:
+        _round(node)
+    for one in [kind, *kind.find_all(exp.DataType)]:
+        one.set("values", None)  # INT[3]
+        wide = _WIDE.get(str(one.this.name)) if isinstance(one.this, exp.DataType.Type) else None
+        if wide is not None:
+            one.replace(exp.DataType.build(wide, dialect="spark"))
+    if kind.is_type("char", "varchar", "nchar", "nvarchar") and dialect in _CUTTING:
+        return _cut(node, kind)
+    return None
+
+
+def _cut(node: exp.Expr, kind: exp.Expr) -> exp.Expr | None:
+    one_character = kind.is_type("char", "nchar") and not kind.expressions
+    length = _one() if one_character else kind.expressions[0].this.copy() if kind.expressions else None
+    if not isinstance(length, exp.Literal) or int(length.name) >= _LONGEST:
+        return None
+    text = _cast_as(node, node.this.copy(), "text")
+    cut = exp.Anonymous(this="SUBSTRING", expressions=[text, _one(), length])
+    if one_character:
+        return cut
+    node.set("this", cut)
+    return None
+
+
+def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
+    """JSON is text; words for times are times. None for another cast."""
+    text = node.this.unnest()
+    word = text.name.lower() if isinstance(text, exp.Literal) and text.is_string else ""
+    if kind.is_type("timestamp", "timestamptz", "timestampntz", "date") and word in (*_PRESENT, "epoch"):
+        if word == "epoch":
+            text.replace(exp.Literal.string("1970-01-01"))
+            return None
+        return exp.Cast(this=exp.Anonymous(this=_PRESENT[word], expressions=[]), to=kind.copy())
+    if kind.this is exp.DataType.Type.SUPER:
+        return exp.cast(node.this, "text")  # as of PARSE_JSON
+    if kind.is_type("variant") and dialect == "snowflake":
+        return node.this
+    if kind.is_type("json", "jsonb") and (dialect == "postgres" or (dialect == "duckdb" and word)):
+        return exp.cast(node.this, "text")  # as of PARSE_JSON
+    parsed = isinstance(text, exp.Cast) and text.meta.get("json")
+    if kind.is_type("array", "map", "struct") and parsed:
+        for one in kind.find_all(exp.DataType):
+            if one.is_type("json", "jsonb"):
+                one.set("this", exp.DataType.Type.TEXT)
+        given = exp.Literal.string(kind.sql("spark"))
+        return exp.Anonymous(this="FROM_JSON", expressions=[node.this.copy(), given])
+    return None
+
+
+def _formatted(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr:
+    """CAST(time AS STRING FORMAT 'YYYY-MM')."""
+    from sqlglot.dialects.bigquery import BigQuery
+    from sqlglot.time import format_time
+
+    given = node.args["format"]
+    pattern = format_time(given.name, BigQuery.FORMAT_MAPPING, BigQuery.FORMAT_TRIE) if given.is_string else None
+    if dialect != "bigquery" or not kind.is_type("text") or not pattern:
+        raise Untranslatable("CAST … FORMAT of this type")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(pattern))
+
+
+def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's TO_NUMBER and TO_DECIMAL without a format are casts."""
+    if node.args.get("format"):
+        node.set("precision", None)
+        node.set("scale", None)
+    if not node.args.get("precision"):
+        return None
+    kind = f"DECIMAL({node.args['precision'].name}, {node.args['scale'].name if node.args.get('scale') else 0})"
+    return _cast_as(node, node.this, kind)
+
+
+def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """TRY_CAST and SAFE_CAST. A plain CAST of Databricks, as sqlglot reads it, stays one."""
+    if dialect != "databricks":
+        node.set("safe", True)
+    return _cast(node, dialect)
+
+
+def _try_date(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    plain = node.args.get("safe") and node.args.get("format") is None
+    return _cast_as(node, node.this, "date") if plain else None
+
+
+def _double(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's TRY_TO_DOUBLE."""
+    return _cast_as(node, node.this, "double") if node.args.get("format") is None else None
+
+
+def _try(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Trino's TRY(CAST(…))."""
+    inner = node.this.unnest().copy()
+    if not isinstance(inner, exp.Cast):
+        raise Untranslatable("TRY of anything but a CAST (write spark__try_divide and such)")
+    for one in list(inner.find_all(exp.Cast)):
+        if one is not inner:
+            one.replace(exp.TryCast(this=one.this.copy(), to=one.to.copy(), safe=True))
+    return exp.TryCast(this=inner.this.copy(), to=inner.to.copy(), safe=True)
+
+
+def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Snowflake's TO_BOOLEAN and TRY_TO_BOOLEAN."""
+    return _cast_as(node, node.this, "boolean")
+
+
+CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
+    exp.Cast: _cast,
+    exp.TryCast: _try_cast,
+    exp.ToNumber: _number_of,
+    exp.TsOrDsToDate: _try_date,
+    exp.ToBoolean: _boolean,
+    exp.ToDouble: _double,
+    exp.Try: _try,
+}

@@ -1,0 +1,278 @@
+"""Rules for JSON, which is text here: paths take their parts from it, and structs are written as it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+
+_TEXTS: Final = "ARRAY<STRING>"
+_VARIANTS: Final = "ARRAY<VARIANT>"
+_KEEPING_NULLS: Final = ("ignoreNullFields", "false")
+_ROWS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("JSONB_ARRAY_ELEMENTS", "JSON_ARRAY_ELEMENTS"), ("value",)),
+    **dict.fromkeys(("JSONB_ARRAY_ELEMENTS_TEXT", "JSON_ARRAY_ELEMENTS_TEXT"), ("value",)),
+    **dict.fromkeys(("JSONB_EACH", "JSON_EACH", "JSONB_EACH_TEXT", "JSON_EACH_TEXT"), ("key", "value")),
+    **dict.fromkeys(("JSONB_OBJECT_KEYS", "JSON_OBJECT_KEYS"), ("jsonb_object_keys",)),
+}
+"""Functions of Postgres that give rows, with the names of their columns."""
+_BUILDERS: Final = ("JSONB_BUILD_OBJECT", "JSON_BUILD_OBJECT")
+
+
+def refuse_operators(tree: exp.Expr, dialect: str) -> None:
+    """Raise Untranslatable for operators that JSON has in Postgres, and texts and arrays with another meaning."""
+    words = {exp.DPipe: "||", exp.Sub: "-", exp.ArrayContainsAll: "@>", exp.ArrayContainedBy: "<@"}
+    for node in tree.find_all(*words) if dialect == "postgres" else ():
+        if any(_is_json(one) for one in (node.this, node.expression)):
+            with about(node):
+                raise Untranslatable(f"the operator {words[type(node)]} of JSON, which is text here")
+
+
+def _is_json(node: exp.Expr) -> bool:
+    node = node.unnest()
+    if isinstance(node, exp.Cast):
+        return bool(node.to.is_type("json", "jsonb"))
+    if isinstance(node, exp.Literal) and node.is_string and node.name[:1] in ("{", "["):
+        try:
+            json.loads(node.name)
+        except ValueError:
+            return False
+        return True
+    return isinstance(node, (exp.JSONExtract, exp.ParseJSON)) and not isinstance(node, exp.JSONExtractScalar)
+
+
+def _parsed(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """PARSE_JSON: the text. Databricks' VARIANT is Spark's."""
+    if dialect == "databricks":
+        return call("TRY_PARSE_JSON" if node.args.get("safe") else "PARSE_JSON", node.this)
+    text = exp.cast(node.this.copy(), "text")
+    text.meta["json"] = True
+    if not node.args.get("safe"):
+        return text
+    return call("NVL2", call("TRY_PARSE_JSON", text.copy()), text, exp.Null())
+
+
+def _object(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """OBJECT_CONSTRUCT: without the keys whose values are null, as TO_JSON makes it of a struct."""
+    if dialect != "snowflake":
+        return None
+    pairs = [(one.this if isinstance(one, exp.PropertyEQ) else None, one.expression) for one in node.expressions]
+    if any(not isinstance(key, (exp.Literal, exp.Identifier)) for key, _ in pairs):
+        raise Untranslatable("OBJECT_CONSTRUCT with computed keys (write spark__to_json(spark__map(…)))")
+    return call("TO_JSON", _struct([(key.name, value) for key, value in pairs if key is not None]))
+
+
+def _object_with_nulls(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """JSON_OBJECT."""
+    pairs = [(one.this, one.expression) for one in node.expressions if isinstance(one, exp.JSONKeyValue)]
+    if dialect == "databricks" or len(pairs) < len(node.expressions):
+        return None
+    return _keeping_nulls(pairs)
+
+
+def built(name: str, given: Sequence[exp.Expr]) -> exp.Expr | None:
+    """JSONB_BUILD_OBJECT('k', v, …); None for another function."""
+    if name not in _BUILDERS or len(given) % 2:
+        return None
+    return _keeping_nulls(list(zip(given[::2], given[1::2], strict=True)))
+
+
+def _keeping_nulls(pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
+    if any(not isinstance(key, exp.Literal) for key, _ in pairs):
+        raise Untranslatable("a JSON object with computed keys (write spark__to_json(spark__map(…)))")
+    options = [exp.Literal.string(one) for one in _KEEPING_NULLS]
+    return call("TO_JSON", _struct([(key.name, value) for key, value in pairs]), call("MAP", *options))
+
+
+def _struct(pairs: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
+    parts: list[exp.Expr] = []
+    for key, value in pairs:
+        if _is_json(value) or (isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT"):
+            raise Untranslatable(f"a JSON object of a part of JSON without a cast ('{key}')")
+        inner = value.expressions[0] if isinstance(value, exp.Anonymous) and value.name == "TO_JSON" else value
+        parts += [exp.Literal.string(key), inner.copy()]
+    return call("NAMED_STRUCT", *parts)
+
+
+def _row(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    return call("TO_JSON", call("STRUCT", exp.Star())) if dialect == "snowflake" else None
+
+
+def _text(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """TO_JSON and JSON_FORMAT of JSON, which is text already."""
+    return node.this if dialect in ("snowflake", "trino") else None
+
+
+def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """A part by a path: `lax $.a` of SQL/JSON, DuckDB's pointers, a plain key, or a path of Databricks' VARIANT."""
+    path = node.expression
+    if dialect == "databricks":
+        return None
+    if isinstance(path, exp.Literal) and path.is_string:
+        further = [one.name for one in node.expressions if isinstance(one, exp.Literal) and one.is_string]
+        whole = "".join([_path(path.name, dialect), *(f"[{one}]" if one.isdigit() else f".{one}" for one in further)])
+        return call("GET_JSON_OBJECT", node.this, exp.Literal.string(whole))
+    computed = not isinstance(path, (exp.JSONPath, exp.Literal))
+    if computed and dialect in ("postgres", "redshift", "duckdb", "snowflake"):
+        raise Untranslatable("a computed key of JSON (write spark__get_json_object(j, concat('$.', k)))")
+    return None
+
+
+def _path(given: str, dialect: str) -> str:
+    if dialect == "trino":
+        return given.removeprefix("lax ").removeprefix("strict ").strip()
+    if dialect == "duckdb" and given.startswith("/"):
+        keys = given[1:].replace("~1", "/").replace("~0", "~").split("/")
+        return "$" + "".join(f"[{one}]" if one.isdigit() else f".{one}" for one in keys)
+    return given if given.startswith("$") or dialect not in ("redshift", "duckdb", "postgres") else f"$.{given}"
+
+
+def _value(node: exp.Expr, dialect: str) -> exp.Expr:
+    """JSON_VALUE(j, path RETURNING type)."""
+    path, kind = node.args["path"], node.args.get("returning")
+    if node.args.get("on_condition") or not isinstance(path, exp.Literal):
+        raise Untranslatable("JSON_VALUE with a computed path, or with ON ERROR or ON EMPTY")
+    found = call("GET_JSON_OBJECT", node.this, exp.Literal.string(_path(path.name, "trino")))
+    return exp.Cast(this=found, to=kind.copy()) if isinstance(kind, exp.DataType) else found
+
+
+def _elements(node: exp.Expr, dialect: str) -> exp.Expr:
+    """JSON_EXTRACT_ARRAY: the elements as JSON, so that texts are in quotes."""
+    return _json_elements(_at(node))
+
+
+def _values(node: exp.Expr, dialect: str) -> exp.Expr:
+    """JSON_VALUE_ARRAY: the elements as texts."""
+    return call("FROM_JSON", _at(node), exp.Literal.string(_TEXTS))
+
+
+def _at(node: exp.Expr) -> exp.Expr:
+    path = node.expression
+    return node.this if path is None else exp.JSONExtract(this=node.this, expression=path)
+
+
+def _json_elements(of: exp.Expr) -> exp.Expr:
+    element = exp.to_identifier("e")
+    to_text = exp.Lambda(this=call("TO_JSON", element.copy()), expressions=[element])
+    return call("TRANSFORM", call("FROM_JSON", of, exp.Literal.string(_VARIANTS)), to_text)
+
+
+def _has_key(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Postgres' j ? 'k': whether an object has a key, or an array a text."""
+    return _key_in(node.this, node.expression)
+
+
+def _has_keys(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Postgres' j ?| array['a', 'b'], and ?& for all of them."""
+    keys = node.expression.unnest()
+    if not isinstance(keys, exp.Array) or not keys.expressions:
+        raise Untranslatable("?| and ?& with a computed array of keys")
+    tests = [_key_in(node.this, one) for one in keys.expressions]
+    join = exp.and_ if isinstance(node, exp.JSONBContainsAllTopKeys) else exp.or_
+    return exp.paren(join(*tests), copy=False)
+
+
+def _key_in(value: exp.Expr, key: exp.Expr) -> exp.Expr:
+    of_object = call("ARRAY_CONTAINS", call("JSON_OBJECT_KEYS", value.copy()), key.copy())
+    elements = call("FROM_JSON", value.copy(), exp.Literal.string(_TEXTS))
+    return call("COALESCE", of_object, call("ARRAY_CONTAINS", elements, key.copy()))
+
+
+def rows_of(source: exp.Expr, alias: exp.TableAlias | None, dialect: str) -> tuple[exp.Expr, exp.TableAlias] | None:
+    """Postgres' functions that give the rows of a JSON text, with the alias of these; None for another source."""
+    name = source.name.upper() if isinstance(source, exp.Anonymous) else ""
+    names = _ROWS.get(name)
+    if dialect != "postgres" or names is None or not isinstance(source, exp.Anonymous) or len(source.expressions) != 1:
+        return None
+    given = source.expressions[0]
+    table = alias.this if alias is not None and alias.this else exp.to_identifier(name.lower())
+    columns = list(alias.columns) if alias is not None else []
+    if not columns and len(names) == 1:
+        columns = [table.copy() if _is_used(source, table.name) else exp.to_identifier(names[0])]
+    columns = columns or [exp.to_identifier(one) for one in names]
+    return _generator(name, given), exp.TableAlias(this=table.copy(), columns=[one.copy() for one in columns])
+
+
+def _is_used(source: exp.Expr, name: str) -> bool:
+    """Whether a query uses the alias of a source as a column."""
+    select = source.find_ancestor(exp.Select)
+    columns = select.find_all(exp.Column) if select is not None else ()
+    return any(not one.table and one.name.lower() == name.lower() for one in columns)
+
+
+def _generator(name: str, of: exp.Expr) -> exp.Expr:
+    if name.endswith("_KEYS"):
+        return call("EXPLODE", call("JSON_OBJECT_KEYS", of))
+    if name.endswith(("_EACH", "_EACH_TEXT")):
+        return call("EXPLODE", call("FROM_JSON", of, exp.Literal.string("MAP<STRING, STRING>")))
+    listed = call("FROM_JSON", of, exp.Literal.string(_TEXTS)) if name.endswith("_TEXT") else _json_elements(of)
+    return call("EXPLODE", listed)
+
+
+def listed_rows(name: str, given: Sequence[exp.Expr], dialect: str) -> exp.Expr | None:
+    """Such a function in a select list; None for another one."""
+    single = dialect == "postgres" and len(_ROWS.get(name, ())) == 1 and len(given) == 1
+    return _generator(name, given[0]) if single else None
+
+
+def is_json_text(value: exp.Expr) -> bool:
+    """Whether a value is surely a JSON text: parsed, or a part of one."""
+    return any(
+        isinstance(one, (exp.JSONExtract, exp.ParseJSON))
+        or bool(one.meta.get("json"))
+        or (isinstance(one, exp.Anonymous) and one.name == "GET_JSON_OBJECT")
+        for one in value.walk()
+    )
+
+
+def flattened(value: exp.Expr, *, outer: bool) -> exp.Expr:
+    """The rows of a JSON array or object: key, index and value, which is a text."""
+    element, index = exp.to_identifier("e"), exp.to_identifier("i")
+    no_key, no_index = exp.cast(exp.Null(), "text"), exp.cast(exp.Null(), "int")
+    of_array = exp.Lambda(this=_entry(no_key, index, element), expressions=[element, index])
+    pair = [exp.Dot(this=element.copy(), expression=exp.to_identifier(one)) for one in ("key", "value")]
+    of_object = exp.Lambda(this=_entry(pair[0], no_index, pair[1]), expressions=[element.copy()])
+    listed = call("FROM_JSON", value.copy(), exp.Literal.string(_TEXTS))
+    entries = call("MAP_ENTRIES", call("FROM_JSON", value.copy(), exp.Literal.string("MAP<STRING, STRING>")))
+    rows = call("COALESCE", call("TRANSFORM", listed, of_array), call("TRANSFORM", entries, of_object))
+    return call("INLINE_OUTER" if outer else "INLINE", rows)
+
+
+def _entry(key: exp.Expr, index: exp.Expr, value: exp.Expr) -> exp.Expr:
+    parts = zip(("key", "index", "value"), (key, index, value), strict=True)
+    return call("NAMED_STRUCT", *(part for name, one in parts for part in (exp.Literal.string(name), one.copy())))
+
+
+def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.cast(node.this, "boolean")
+
+
+def _double(node: exp.Expr, dialect: str) -> exp.Expr:
+    return exp.cast(node.this, "double")
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
+    exp.ParseJSON: _parsed,
+    exp.Struct: _object,
+    exp.StarMap: _row,
+    exp.JSONFormat: _text,
+    exp.JSONExtract: _part,
+    exp.JSONExtractScalar: _part,
+    exp.JSONValue: _value,
+    exp.JSONExtractArray: _elements,
+    exp.JSONValueArray: _values,
+    exp.JSONObject: _object_with_nulls,
+    exp.JSONBContainsTopKey: _has_key,
+    exp.JSONBContainsAnyTopKeys: _has_keys,
+    exp.JSONBContainsAllTopKeys: _has_keys,
+    exp.JSONBool: _boolean,
+    exp.Float64: _double,
+}

@@ -1,0 +1,77 @@
+"""Spark's errors about a translated text: the piece of the model's own text that they are about.
+
+Spark marks a position in the translation. The smallest node of the tree whose translation is at this position says
+where it is in the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dbt.adapters.tablestore.dialect.source_text import Piece, piece_of
+from dbt.adapters.tablestore.dialect.translate import NEXT, Translation
+from tablestore_engine.errors import ParseError, SqlError
+from tablestore_engine.spark.errors.error_hints import DIALECT
+from tablestore_engine.sql.tokens.lexer import tokenize
+
+_MOST_TOKENS: Final = 400
+
+
+def about_source(
+    error: SqlError, reason: str, line: str, column: int, translations: Sequence[Translation]
+) -> str | None:
+    """The message about a translated text that Spark refuses; None where the marked line is of another text.
+
+    reason: what Spark says. line, column: what it marks; the column is counted from 1.
+    """
+    for one in translations:
+        offset = _offset(one.text, line, column)
+        if offset is None:
+            continue
+        piece = _piece_at(one, offset)
+        if isinstance(error, ParseError):
+            where = f", in {piece}" if piece is not None else f", near: {line.strip()}"
+            return (
+                f"{one.subject} in the dialect '{one.dialect}' has a construct that Spark's SQL does not have{where}. "
+                f"Spark says of the translation, which is in target/run: {reason.rstrip('.')}. {NEXT}"
+            )
+        said = str(error).replace(f" {DIALECT}", "")
+        subject = f"{one.subject[:1].lower()}{one.subject[1:]}"
+        return None if piece is None else f"{said}\nIn the dialect '{one.dialect}', {subject} has this in {piece}."
+    return None
+
+
+def _offset(text: str, line: str, column: int) -> int | None:
+    """The offset of a column in the line of a text that reads so."""
+    start = 0
+    for one in text.split("\n"):
+        if one.rstrip() == line.rstrip() or (line.strip() and one.strip() == line.strip()):
+            moved = len(one) - len(one.lstrip()) - (len(line) - len(line.lstrip()))
+            return start + column - 1 + moved
+        start += len(one) + 1
+    return None
+
+
+def _piece_at(translation: Translation, offset: int) -> Piece | None:
+    """The piece of the source from which the text at an offset was made."""
+    from sqlglot import exp
+
+    tokens = tokenize(translation.text)
+    at = next((i for i, one in enumerate(tokens) if one.start <= offset < one.end), None)
+    if at is None:
+        return None
+    words = [translation.text[one.start : one.end] for one in tokens]
+    best: tuple[int, Piece] | None = None
+    for node in translation.tree.walk():
+        if isinstance(node, (exp.Query, exp.Identifier)):
+            continue
+        own = node.sql("spark")
+        part = [own[one.start : one.end] for one in tokenize(own) if one.end > one.start]
+        if not part or len(part) > _MOST_TOKENS or (best is not None and len(part) >= best[0]):
+            continue
+        starts = range(max(at - len(part) + 1, 0), at + 1)
+        if any(words[i : i + len(part)] == part for i in starts):
+            piece = piece_of(node, translation.source)
+            best = best if piece is None else (len(part), piece)
+    return None if best is None else best[1]

@@ -1,0 +1,49 @@
+"""Spark's errors about a translation name the piece of the model's own text."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.tablestore.dialect.sparks_errors import about_source
+from dbt.adapters.tablestore.dialect.translate import translation_of
+from tablestore_engine.errors import ParseError, SqlError
+
+SQL = """select
+  id,
+  coalesce(name, 'x') glob 'a*' as named,
+  unknown_function(id + 1)
+from t"""
+
+
+@pytest.fixture(scope="module")
+def translation():
+    return translation_of("The model 'm'", SQL, "duckdb")
+
+
+def marked(translation, word):
+    """The line of a translation in which a word is, and the column of the word."""
+    line = next(one for one in translation.text.split("\n") if word in one)
+    return line, line.index(word) + 1
+
+
+def test_a_construct_that_spark_cannot_parse_is_named_in_the_text_of_the_model(translation):
+    found = about_source(ParseError("Syntax error"), "Syntax error.", *marked(translation, "GLOB"), [translation])
+    assert found == (
+        "The model 'm' in the dialect 'duckdb' has a construct that Spark's SQL does not have, in line 3, column 3: "
+        "coalesce(name, 'x') glob 'a*'. Spark says of the translation, which is in target/run: Syntax error. Write it "
+        "in another way, or the model in Spark's SQL with `dialect: spark`."
+    )
+
+
+def test_other_errors_keep_their_message(translation):
+    error = SqlError("Cannot resolve routine", hint="In dbt, a model")
+    found = about_source(error, "Cannot", *marked(translation, "UNKNOWN_FUNCTION"), [translation])
+    assert found is not None
+    assert found.startswith(
+        "Cannot resolve routine In dbt, a model\nIn the dialect 'duckdb', the model 'm' has this in"
+    )
+    assert found.endswith("line 4, column 3: unknown_function(id + 1).")
+
+
+def test_a_line_of_another_text_is_left_alone(translation):
+    assert about_source(ParseError("x"), "x", "select 1 from hook", 3, [translation]) is None
