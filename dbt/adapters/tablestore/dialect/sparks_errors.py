@@ -29,7 +29,8 @@ def about_source(
         offset = _offset(one.text, line, column)
         if offset is None:
             continue
-        piece = _piece_at(one, offset)
+        # A text that does not parse is wrong between the marked word and the one before it.
+        piece = _piece_at(one, offset, 1 if isinstance(error, ParseError) else 0)
         if isinstance(error, ParseError):
             where = f", in {piece}" if piece is not None else f", near: {line.strip()}"
             return (
@@ -53,8 +54,8 @@ def _offset(text: str, line: str, column: int) -> int | None:
     return None
 
 
-def _piece_at(translation: Translation, offset: int) -> Piece | None:
-    """The piece of the source from which the text at an offset was made."""
+def _piece_at(translation: Translation, offset: int, before: int) -> Piece | None:
+    """The piece of the source from which the text at an offset was made, with some words before it."""
     from sqlglot import exp
 
     tokens = tokenize(translation.text)
@@ -70,7 +71,7 @@ def _piece_at(translation: Translation, offset: int) -> Piece | None:
         part = [own[one.start : one.end] for one in tokenize(own) if one.end > one.start]
         if not part or len(part) > _MOST_TOKENS or (best is not None and len(part) >= best[0]):
             continue
-        starts = range(max(at - len(part) + 1, 0), at + 1)
+        starts = range(max(at - len(part) + 1, 0), at - before + 1)
         if any(words[i : i + len(part)] == part for i in starts):
             piece = piece_of(node, translation.source)
             best = best if piece is None else (len(part), piece)

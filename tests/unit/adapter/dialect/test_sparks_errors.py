@@ -27,7 +27,7 @@ def marked(translation, word):
 
 
 def test_a_construct_that_spark_cannot_parse_is_named_in_the_text_of_the_model(translation):
-    found = about_source(ParseError("Syntax error"), "Syntax error.", *marked(translation, "GLOB"), [translation])
+    found = about_source(ParseError("Syntax error"), "Syntax error.", *marked(translation, "'a*'"), [translation])
     assert found == (
         "The model 'm' in the dialect 'duckdb' has a construct that Spark's SQL does not have, in line 3, column 3: "
         "coalesce(name, 'x') glob 'a*'. Spark says of the translation, which is in target/run: Syntax error. Write it "

@@ -29,7 +29,12 @@ _WIDE: Final[Mapping[str, str]] = {
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
-_COUNTS: Final = (exp.Count, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank)
+_COUNTS: Final = (
+    exp.Count, exp.CountIf, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.StrPosition, exp.ArraySize,
+    exp.IntDiv, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
+)  # fmt: skip
+_COUNTS_BY_NAME: Final = frozenset(["DATEDIFF", "TIMESTAMPDIFF", "UNIX_SECONDS", "UNIX_MILLIS", "SIZE", "DAYOFWEEK"])
+_OF_OPERANDS: Final = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 
 
 def is_integer(node: exp.Expr) -> bool:
@@ -41,6 +46,14 @@ def is_integer(node: exp.Expr) -> bool:
         return bool(node.is_int)
     if isinstance(node, exp.Cast):
         return node.to.this in exp.DataType.INTEGER_TYPES
+    if isinstance(node, _OF_OPERANDS):
+        return is_integer(node.this) and is_integer(node.expression)
+    if isinstance(node, exp.Coalesce):
+        return all(is_integer(one) for one in (node.this, *node.expressions))
+    if isinstance(node, exp.Extract):
+        return node.name.upper() != "SECOND"
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper() in _COUNTS_BY_NAME
     return isinstance(node, _COUNTS)
 
 
@@ -83,6 +96,8 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
         node.set("to", exp.DataType.build(_ANY_DECIMAL[dialect]))
     if kind.this in exp.DataType.INTEGER_TYPES:
         _round(node)
+    if kind.is_type("float") and dialect == "snowflake":
+        node.set("to", exp.DataType.build("DOUBLE"))  # of 64 bits by all of its names
     for one in [kind, *kind.find_all(exp.DataType)]:
         one.set("values", None)  # INT[3]
         wide = _WIDE.get(str(one.this.name)) if isinstance(one.this, exp.DataType.Type) else None

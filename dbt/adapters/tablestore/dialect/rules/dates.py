@@ -249,7 +249,9 @@ def _minus_one(number: exp.Expr) -> exp.Expr:
 
 def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """EXTRACT of a part that Spark calls otherwise, or counts otherwise."""
-    return None if dialect == "databricks" else extracted(node.name, node.expression, dialect)
+    if isinstance(node.this, exp.WeekStart):
+        return _week_from(node.expression, node.this.this.name.upper()[:3])
+    return None if dialect == "databricks" else extracted(node.name or node.this.sql(), node.expression, dialect)
 
 
 def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
@@ -265,7 +267,7 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
     if part == "DATE":
         return exp.cast(time, "date")
     if part == "WEEK" and dialect == "bigquery":
-        return _week_of_sundays(time)
+        return _week_from(time, "SUN")
     if part in _OF_A_SECOND and dialect in ("bigquery", "trino"):
         name, count = _OF_A_SECOND[part]
         return _call("PMOD", _call(name, exp.cast(time, "timestamptz")), exp.Literal.number(count))
@@ -277,11 +279,13 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
     return exp.cast(_call("FLOOR", found), "int") if whole else found
 
 
-def _week_of_sundays(time: exp.Expr) -> exp.Expr:
-    """The number of a week that begins on Sunday; days before the first Sunday are in week 0."""
+def _week_from(time: exp.Expr, first_day: str) -> exp.Expr:
+    """The number of a week that begins on some day; days before the first such day are in week 0."""
+    first = (_WEEK.index(first_day) + 1) % len(_WEEK) + 1  # in Spark, Sunday is 1
+    passed = exp.Sub(this=_call("DAYOFWEEK", time.copy()), expression=exp.Literal.number(first))
     days = exp.Sub(
-        this=exp.Add(this=_call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(7)),
-        expression=_call("DAYOFWEEK", time.copy()),
+        this=exp.Add(this=_call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(6)),
+        expression=_call("PMOD", passed, exp.Literal.number(7)),
     )
     return exp.IntDiv(this=exp.paren(days, copy=False), expression=exp.Literal.number(7))
 

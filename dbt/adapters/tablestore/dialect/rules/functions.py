@@ -12,7 +12,6 @@ from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
 from dbt.adapters.tablestore.dialect.rules.casts import is_integer
 from dbt.adapters.tablestore.dialect.rules.dates import is_date, time_by_name
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
-from dbt.adapters.tablestore.dialect.rules.lists import by_list_name
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
 from dbt.adapters.tablestore.dialect.rules.texts import joda
 
@@ -252,6 +251,27 @@ def _local_now(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Anonymous(this="LOCALTIMESTAMP", expressions=[])
 
 
+def _of_list(name: str, given: list[exp.Expr]) -> exp.Expr | None:
+    """DuckDB's functions of lists and maps that sqlglot does not know; None for another function."""
+    if len(given) != 2:
+        return None
+    first, second = given
+    if name == "LIST_POSITION":
+        position = exp.Anonymous(this="ARRAY_POSITION", expressions=[first, second])
+        return exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
+    if name == "LIST_HAS_ALL":
+        missing = exp.Anonymous(this="ARRAY_EXCEPT", expressions=[second, first])
+        return exp.EQ(this=exp.Anonymous(this="SIZE", expressions=[missing]), expression=exp.Literal.number(0))
+    if name in ("ELEMENT_AT", "MAP_EXTRACT"):
+        held = exp.Anonymous(this="MAP_CONTAINS_KEY", expressions=[first.copy(), second.copy()])
+        values = exp.Anonymous(
+            this="ARRAY", expressions=[exp.Anonymous(this="ELEMENT_AT", expressions=[first, second])]
+        )
+        none = exp.Anonymous(this="SLICE", expressions=[values.copy(), exp.Literal.number(1), exp.Literal.number(0)])
+        return exp.Anonymous(this="IF", expressions=[held, values, none])
+    return None
+
+
 def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Functions that sqlglot does not know in a dialect, and those that dbt's macros mark as Spark's."""
     if node.name.lower().startswith("spark__"):
@@ -263,7 +283,7 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     is_table = isinstance(node.parent, (exp.Table, exp.Lateral))
     known = by_name(name, given) or built(name, given) or (None if is_table else listed_rows(name, given, dialect))
     if known is None and dialect == "duckdb":
-        known = by_list_name(name, given)
+        known = _of_list(name, given)
     if known is not None:
         return known
     if name in _RENAMED:

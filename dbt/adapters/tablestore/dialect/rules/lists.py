@@ -79,13 +79,17 @@ def _table(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Lateral(this=node.this, view=False, outer=False, alias=node.args.get("alias"))
 
 
-def _unnest(node: exp.Expr, dialect: str) -> None:
-    """UNNEST. With one array, its alias also names its column."""
+def _unnest(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """UNNEST. With one array, its alias also names its column. The fields of written structs are columns."""
+    if dialect == "bigquery" and isinstance(node.parent, exp.From) and _has_structs(node) and not node.args["offset"]:
+        alias = node.args.get("alias")
+        named = exp.TableAlias(this=alias.columns[0].copy()) if alias is not None and alias.columns else None
+        return exp.Table(this=exp.Anonymous(this="INLINE", expressions=node.expressions), alias=named)
     if dialect == "bigquery":
         for one in node.expressions:
             if isinstance(one, exp.GenerateSeries):
                 one.replace(_sequence(one, dialect))
-        return
+        return None
     named = node.parent if isinstance(node.parent, exp.Lateral) else node
     number = node.args.get("offset")
     if len(node.expressions) == 1:
@@ -93,6 +97,14 @@ def _unnest(node: exp.Expr, dialect: str) -> None:
     if number:
         _number_rows(node)
         named.args["alias"].append("columns", number if number is not True else exp.to_identifier("ordinality"))
+    return None
+
+
+def _has_structs(node: exp.Expr) -> bool:
+    array = node.expressions[0]
+    kind = array.to.find(exp.DataType) if isinstance(array, exp.Cast) else None
+    written = isinstance(array, exp.Array) and any(isinstance(one, exp.Struct) for one in array.expressions)
+    return written or (kind is not None and any(one.is_type("struct") for one in kind.expressions))
 
 
 def _number_rows(node: exp.Expr) -> None:
@@ -330,27 +342,6 @@ def _texts(node: exp.Expr, dialect: str) -> None:
     """ARRAY_TO_STRING of Snowflake, in which nulls are empty texts."""
     if dialect == "snowflake" and node.args.get("null") is None:
         node.set("null", exp.Literal.string(""))
-
-
-def by_list_name(name: str, given: list[exp.Expr]) -> exp.Expr | None:
-    """DuckDB's functions of lists and maps that sqlglot does not know; None for another function."""
-    if len(given) != 2:
-        return None
-    first, second = given
-    if name == "LIST_POSITION":
-        position = exp.Anonymous(this="ARRAY_POSITION", expressions=[first, second])
-        return exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
-    if name == "LIST_HAS_ALL":
-        missing = exp.Anonymous(this="ARRAY_EXCEPT", expressions=[second, first])
-        return exp.EQ(this=exp.Anonymous(this="SIZE", expressions=[missing]), expression=exp.Literal.number(0))
-    if name in ("ELEMENT_AT", "MAP_EXTRACT"):
-        held = exp.Anonymous(this="MAP_CONTAINS_KEY", expressions=[first.copy(), second.copy()])
-        values = exp.Anonymous(
-            this="ARRAY", expressions=[exp.Anonymous(this="ELEMENT_AT", expressions=[first, second])]
-        )
-        none = exp.Anonymous(this="SLICE", expressions=[values.copy(), exp.Literal.number(1), exp.Literal.number(0)])
-        return exp.Anonymous(this="IF", expressions=[held, values, none])
-    return None
 
 
 def _map(node: exp.Expr, dialect: str) -> exp.Expr | None:
