@@ -118,3 +118,23 @@ class TestWhereTheDialectIsSaid:
     def text(self, project, kind, name):
         path = Path(project.project_root) / "target" / kind / "test" / "models" / f"{name}.sql"
         return path.read_text(encoding="utf-8")
+
+
+class TestVariablesOfTheProject:
+    """A variable of dbt_project.yml, under the name of the project."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"vars": {"test": {"dialect": "redshift"}}}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "of_variable.sql": "select top 1 9 / 2 as x",
+            "of_its_own.sql": "{{ config(dialect='snowflake') }} select iff(9 / 2 > 4, 1, 0) as x",
+        }
+
+    def test_they_count_where_a_model_says_nothing(self, project):
+        run_dbt(["run"])
+        for name, expected in (("of_variable", 4), ("of_its_own", 1)):
+            assert project.run_sql(f"select x from {{schema}}.{name}", fetch="all")[0][0] == expected

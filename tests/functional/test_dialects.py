@@ -13,6 +13,11 @@ from tablestore_engine import TableStore
 
 FLATTEN = "lateral flatten(input => t.l) f"
 JSON_ROWS = """select '{"l": [{"id": 1}, {"id": 2}]}' as j"""
+OBJECT = """'{"a": {"b": 1}, "l": ["x", 2], "k": "v"}'"""
+PARAMS = (
+    "(select [struct('page' as key, struct('home' as s, 1 as n) as value), "
+    "struct('id', struct('7' as s, 2 as n))] as params, 'id' as wanted)"
+)
 PAIRS = "from (select 1 as x, 1 as y union all select 1, 1 union all select 2, 1 union all select null, 1) as t"
 
 VALUES = [
@@ -187,6 +192,73 @@ VALUES = [
     ("postgres", "array_position(array[4, 5], 6)", None),
     ("trino", "array_position(array[4, 5], 6)", 0),
     ("postgres", "select array_length(a, 1) from (values (array[]::int[])) as t(a)", None),
+    # queries over arrays, rows of JSON objects, patterns, weeks
+    ("bigquery", f"select (select value.s from unnest(params) where key = 'page') from {PARAMS}", "home"),
+    ("bigquery", f"select (select p.value.s from unnest(params) as p where p.key = 'id') from {PARAMS}", "7"),
+    ("bigquery", f"select (select p.value.s from unnest(params) as p where p.key = wanted) from {PARAMS}", "7"),
+    ("bigquery", f"select (select value.s from unnest(params) where key = 'x') from {PARAMS}", None),
+    ("bigquery", f"select exists(select 1 from unnest(params) as p where p.key = 'id') from {PARAMS}", True),
+    ("bigquery", f"select exists(select 1 from unnest(params) where key = 'x') from {PARAMS}", False),
+    ("bigquery",
+     f"select array(select p.value.n + 1 from unnest(params) as p where p.value.n > 0) from {PARAMS}", [2, 3]),
+    ("bigquery", "select array(select distinct x from unnest([1, 1, 2]) as x)", [1, 2]),
+    ("bigquery", "select array(select x from unnest([3, 1]) as x with offset o order by o)", [3, 1]),
+    ("bigquery", f"select (select count(*) from unnest(params)) from {PARAMS}", 2),
+    ("bigquery", f"select (select max(p.value.n) from unnest(params) as p) from {PARAMS}", 2),
+    ("bigquery", f"select count(*) from {PARAMS} where 'id' in (select p.key from unnest(params) as p)", 1),
+    ("snowflake",
+     f"select listagg(f.key, ',') from (select parse_json({OBJECT}) as v) t, lateral flatten(input => t.v:a) f", "b"),
+    ("snowflake",
+     f"select max(f.value::int) from (select parse_json({OBJECT}) as v) t, lateral flatten(input => t.v:a) f", 1),
+    ("snowflake",
+     (f"select listagg(f.value::varchar, ',') within group (order by f.index) from (select parse_json({OBJECT}) "
+     "as v) t, lateral flatten(input => t.v:l) f"), "x,2"),
+    ("snowflake",
+     (f"select count(f.index) from (select parse_json({OBJECT}) as v) t, lateral flatten(input => t.v:nothing, "
+     "outer => true) f"), 0),
+    ("snowflake",
+     (f"select count(*) from (select parse_json({OBJECT}) as v) t, lateral flatten(input => t.v:nothing, outer "
+     "=> true) f"), 1),
+    ("snowflake",
+     f"select count(*) from (select parse_json({OBJECT}) as v) t, lateral flatten(input => t.v:nothing) f", 0),
+    ("snowflake",
+     ("select listagg(key, ',') within group (order by key) from table(flatten(input => "
+     f"parse_json({OBJECT})))"), "a,k,l"),
+    ("snowflake", "extract(second from '2024-01-01 00:00:01.7'::timestamp)", 1),
+    ("bigquery", "extract(second from timestamp '2024-01-01 00:00:01.7')", 1),
+    ("postgres", "extract(second from timestamp '2024-01-01 00:00:01.7') > 1.6", True),
+    ("duckdb", "date '2024-01-02'::varchar", "2024-01-02"),
+    ("postgres", "date '2024-01-02'::text || 'x'", "2024-01-02x"),
+    ("snowflake", "date '2024-01-02'::varchar", "2024-01-02"),
+    ("duckdb", "range(3, 0, -1)", [3, 2, 1]),
+    ("duckdb", "element_at(map([1, 2], ['a', 'b']), 1)", ["a"]),
+    ("duckdb", "map_extract(map([1, 2], ['a', 'b']), 3)", []),
+    ("duckdb", "list_position([4, 5], 5)", 2),
+    ("duckdb", "list_has_all([1, 2], [2])", True),
+    ("bigquery", "select date_add(d, interval n day) from (select date '2024-01-31' as d, 1 as n)", date(2024, 2, 1)),
+
+    ("postgres", "regexp_replace('a1 b', '[[:space:][:digit:]]', '', 'g')", "ab"),
+    ("snowflake", "regexp_replace('a1 b', '[[:alpha:]]', '-')", "-1 -"),
+    ("redshift", "'x' ~ '^[[:alpha:]]$'", True),
+    ("bigquery", "regexp_contains('s', r'[[:digit:]]')", False),
+    ("postgres", "regexp_replace('cat concat', '\\ycat', 'dog', 'g')", "dog concat"),
+    ("trino", r"'a\b' like 'a\b'", True),
+    ("duckdb", r"'a\b' like 'a\%'", True),
+    ("postgres", r"'a%b' like 'a\%b'", True),
+
+    ("bigquery", "select max(b) from unnest([struct(1 as a, 'x' as b), struct(2, 'y')]) where a = 2", "y"),
+    ("bigquery", "select max(q.b) from unnest([struct(1 as a, 'x' as b), struct(2, 'y')]) as q where q.a = 1", "x"),
+    ("bigquery", "select max(b) from unnest(array<struct<a int64, b string>>[(1, 'x'), (2, 'y')]) where a = 2", "y"),
+    ("snowflake", "(0.1::real + 0.2::real)::varchar", "0.30000000000000004"),
+
+    ("bigquery", "extract(week(monday) from date '2024-01-01')", 1),
+    ("bigquery", "extract(week(monday) from date '2023-01-01')", 0),
+    ("bigquery", "extract(week(monday) from date '2023-01-02')", 1),
+    ("bigquery", "extract(week from date '2024-01-06')", 0),
+    ("bigquery", "extract(week from date '2024-01-07')", 1),
+    ("bigquery", "extract(week from date '2023-01-01')", 1),
+    ("bigquery", "extract(week(friday) from date '2024-01-05')", 1),
+    ("bigquery", "extract(week(friday) from date '2024-01-04')", 0),
     # others
     ("snowflake", "iff(1 > 0, 'yes', 'no')", "yes"),
     ("snowflake", "to_char('2024-01-02'::date, 'YYYY/MM/DD')", "2024/01/02"),
