@@ -16,6 +16,10 @@ from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _TEST: Final = "_kept"
 _OUTSIDE: Final = ("with_", "order", "limit", "offset")
+_AGGREGATES: Final = frozenset(
+    ["COLLECT_LIST", "COLLECT_SET", "PERCENTILE", "PERCENTILE_APPROX", "PERCENTILE_CONT", "PERCENTILE_DISC", "MAX_BY",
+     "MIN_BY"]
+)  # fmt: skip
 _DIGITS_OF_OTHER_BASES: Final = re.compile(r"[xXbBoO][0-9A-Fa-f_]+")
 
 
@@ -76,6 +80,7 @@ def _keep(select: exp.Select, test: exp.Expr, given: Mapping[str, exp.Expr]) -> 
     inner = select.copy()
     for name in (*_OUTSIDE, "qualify", "distinct"):
         inner.set(name, None)
+    _group_by_keys(inner)
     inner.append("expressions", exp.alias_(test, _TEST, copy=False))
     hidden = [_TEST]
     outputs = {one.alias_or_name.lower() for one in select.expressions if not one.is_star}
@@ -93,6 +98,22 @@ def _keep(select: exp.Select, test: exp.Expr, given: Mapping[str, exp.Expr]) -> 
     select.set("expressions", [_all_but(hidden)])
     select.set("from_", exp.From(this=exp.Subquery(this=inner, alias=_alias("_t"))))
     select.set("where", exp.Where(this=exp.column(_TEST)))
+
+
+def _group_by_keys(select: exp.Select) -> None:
+    """GROUP BY ALL by its keys, which the test is none of."""
+    group = select.args.get("group")
+    if group is None or not group.args.get("all"):
+        return
+    if any(one.is_star for one in select.expressions):
+        raise Untranslatable("GROUP BY ALL of a select list with * and QUALIFY")
+    group.set("all", None)
+    group.set("expressions", [one.unalias().copy() for one in select.expressions if not _is_aggregate(one)])
+
+
+def _is_aggregate(value: exp.Expr) -> bool:
+    calls = value.find_all(exp.Anonymous)
+    return value.find(exp.AggFunc, exp.Window) is not None or any(one.name.upper() in _AGGREGATES for one in calls)
 
 
 def _all_but(names: list[str]) -> exp.Expr:
