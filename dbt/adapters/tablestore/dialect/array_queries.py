@@ -7,13 +7,13 @@ elements; with one, columns without it are those of the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
 
 _ELEMENT: Final = "_e"
-_AGGREGATES: Final = {exp.Max: "ARRAY_MAX", exp.Min: "ARRAY_MIN"}
+_AGGREGATES: Final[Mapping[type[exp.Expr], str]] = {exp.Max: "ARRAY_MAX", exp.Min: "ARRAY_MIN"}
 _ONE: Final = exp.Literal.number(1)
 _ELSEWHERE: Final = ("joins", "laterals", "group", "having", "qualify", "windows", "with_", "offset", "kind")
 

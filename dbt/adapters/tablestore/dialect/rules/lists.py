@@ -39,7 +39,7 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     outer = given["outer"].this if isinstance(given.get("outer"), exp.Boolean) else False
     alias = node.args.get("alias")
     name = alias.this if alias is not None and alias.this else exp.to_identifier("f")
-    source = exp.Anonymous(this="POSEXPLODE_OUTER" if outer else "POSEXPLODE", expressions=[given["input"]])
+    source: exp.Expr = exp.Anonymous(this="POSEXPLODE_OUTER" if outer else "POSEXPLODE", expressions=[given["input"]])
     names: tuple[str, ...] = _FLATTENED
     if is_json_text(given["input"]):
         source, names = flattened(given["input"], outer=bool(outer)), ("key", *_FLATTENED)
@@ -83,8 +83,9 @@ def _unnest(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """UNNEST. With one array, its alias also names its column. The fields of written structs are columns."""
     if dialect == "bigquery" and isinstance(node.parent, exp.From) and _has_structs(node) and not node.args["offset"]:
         alias = node.args.get("alias")
-        named = exp.TableAlias(this=alias.columns[0].copy()) if alias is not None and alias.columns else None
-        return exp.Table(this=exp.Anonymous(this="INLINE", expressions=node.expressions), alias=named)
+        name = alias.columns[0] if alias is not None and alias.columns else None
+        table = exp.Table(this=exp.Anonymous(this="INLINE", expressions=node.expressions))
+        return table if name is None else exp.alias_(table, name.copy(), table=True)
     if dialect == "bigquery":
         for one in node.expressions:
             if isinstance(one, exp.GenerateSeries):
