@@ -170,7 +170,7 @@ def _unparsed(error: Any, source: str) -> tuple[str, Piece | None]:
     line = int(first.get("line") or 1)
     given = source.split("\n")[line - 1] if line <= source.count("\n") + 1 else ""
     column = len(given[: int(first.get("col") or 1)]) - len(highlight) + 1
-    return f"{what}", Piece(line, max(column, 1), " ".join(f"{before}>>>{highlight}<<<{after}".split()))
+    return what, Piece(line, max(column, 1), " ".join(f"{before}>>>{highlight}<<<{after}".split()))
 
 
 def _cut_off(message: str, source: str) -> tuple[str, Piece | None]:
