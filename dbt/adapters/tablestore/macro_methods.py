@@ -307,7 +307,7 @@ class MacroMethods(ChangeMethods):
         return replace(layout, query=self._compiled(model)) if is_view_config(config) else layout
 
     def _compiled(self, model: Mapping[str, Any]) -> str:
-        return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""))
+        return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""), lambda text: None)
 
     @available.parse(lambda *a, **k: ViewStep(CREATE))
     def tablestore_view_step(self, relation: BaseRelation | None, model: Mapping[str, Any]) -> ViewStep:
