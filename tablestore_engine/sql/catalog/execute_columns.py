@@ -43,6 +43,7 @@ def alter_columns(statement: AlterColumns, context: CatalogContext) -> Statement
     """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
     table = context.table(statement.table, "ALTER TABLE")
     schema = table.schema
+    _check_once(statement, schema)
     changes = [change for action in statement.actions for change in _changes(action, statement.table, schema, context)]
     for change in changes:
         if isinstance(change, AddColumn | RetypeColumn):
@@ -93,6 +94,20 @@ def _changes_of_columns(
         yield _default(action, schema)
     else:
         yield from _replaced(action.columns, schema, context)
+
+
+def _check_once(statement: AlterColumns, schema: TableSchema) -> None:
+    """Raise a SqlError for a column that is changed twice: the order of both would not be seen."""
+    changed: set[Path] = set()
+    for action in statement.actions:
+        if isinstance(action, columns.AlterColumn | columns.SetDefault):
+            found = find_path(schema.fields, action.column) or action.column
+            if found in changed:
+                raise SqlError(
+                    f"Column '{shown(found)}' is changed twice in one statement.",
+                    hint="Use a statement for each change.",
+                )
+            changed.add(found)
 
 
 def _check_spelled(action: columns.ColumnAction, schema: TableSchema, context: CatalogContext) -> None:

@@ -10,7 +10,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.view import COMPENSATION, EVOLUTION, TYPE_EVOLUTION
 from tablestore_engine.sql.parse import parse_foreign
 from tablestore_engine.sql.parse.parse_function import create_function
-from tablestore_engine.sql.parse.parse_table import create_table
+from tablestore_engine.sql.parse.parse_table import NO_COLLATION, create_table
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import Existing, PassThrough, Statement
 from tablestore_engine.sql.statements.view import CreateView
@@ -88,6 +88,8 @@ def _create_schema(cursor: Cursor) -> Statement:
             options.update(properties(cursor))
         elif cursor.key == "LOCATION":
             raise cursor.error("A schema is a folder of the warehouse, so LOCATION is refused", kind=SqlError)
+        elif cursor.key == "DEFAULT":
+            raise cursor.error(NO_COLLATION[0], kind=SqlError, hint=NO_COLLATION[1])
         else:
             cursor.expect_end()
     return CreateSchema(
@@ -137,6 +139,8 @@ def _create_view(cursor: Cursor, verb: Existing, *, temporary: bool, is_global: 
             mode = view_mode(cursor)
         elif cursor.sees("WITH", "METRICS"):
             raise cursor.error("Metric views are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
+        elif cursor.sees("DEFAULT", "COLLATION"):
+            raise cursor.error(NO_COLLATION[0], kind=SqlError, hint=NO_COLLATION[1])
         elif cursor.key == "USING" and temporary:
             return PassThrough(sql=cursor.text)
         else:

@@ -7,6 +7,7 @@ value stays as it is: only the schema says what it means.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
@@ -22,6 +23,8 @@ from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import top_level
 from tablestore_engine.sql.tokens.query_hints import option_hint
 
+_COMPARISONS: Final = frozenset(["<", "<=", ">", ">=", "<>", "!=", "<=>", "IN", "LIKE", "BETWEEN", "IS"])
+
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:
     """``PARTITION (a = 1, b)``, or nothing."""
@@ -31,6 +34,12 @@ def partition_spec(cursor: Cursor) -> PartitionSpec:
     values = []
     while True:
         column = cursor.name("a partition column")
+        if cursor.key in _COMPARISONS or (cursor.key == "NOT" and cursor.key_at(1) in _COMPARISONS):
+            raise cursor.error(
+                "PARTITION (…) takes values, and no conditions",
+                kind=SqlError,
+                hint="Write column = value. DELETE FROM … WHERE condition removes the partitions of a condition.",
+            )
         value = cursor.until(",", what="a value") if cursor.accept_one("=", "==") else None
         values.append(PartitionValue(column, value))
         if not cursor.accept(","):
@@ -106,6 +115,16 @@ def _column_list(cursor: Cursor) -> tuple[str, ...]:
         ")",
     ):
         return ()
+    dot = next(
+        (i for i in top_level(cursor.tokens, cursor.i + 1, cursor.token.partner) if cursor.tokens[i].key == "."), 0
+    )
+    if dot:
+        cursor.i = dot - 1
+        raise cursor.error(
+            "The column list of INSERT names whole columns, without the table and without fields of a struct",
+            kind=SqlError,
+            hint="Name the column, and give the whole struct, for example by named_struct('field', value, …).",
+        )
     return cursor.names_in_parentheses()
 
 

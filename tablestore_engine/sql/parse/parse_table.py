@@ -22,6 +22,7 @@ from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
+NO_COLLATION: Final = ("A default COLLATION is not supported", "Leave it out, and write COLLATE in queries.")
 
 Refused = Mapping[str, tuple[str, str | None]]
 """Words that begin a clause which is refused where it begins: what is wrong, and what to do. A clause of a column's
@@ -30,7 +31,7 @@ _REFUSED: Final[Refused] = {
     "LOCATION": ("Managed tables own their storage, so LOCATION is refused", "Leave it out."),
     "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
     "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
-    "DEFAULT": ("A default COLLATION is not supported", "Leave it out."),
+    "DEFAULT": NO_COLLATION,
     "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }

@@ -203,6 +203,9 @@ def _reference(
 ) -> TableReference | None:
     """The reference; None for a path or a table of another catalog, which cannot be managed."""
     parts = table.parts
+    if "" in parts:
+        name = text[slice(*table.name_span)]
+        raise SqlError(f"{name} names no table: a part of it is empty.", hint="Write database.table, or the table.")
     nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
     if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
         parts = parts[1:]

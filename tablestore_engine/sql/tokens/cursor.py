@@ -109,6 +109,8 @@ class Cursor:
         """One identifier."""
         if not self.token.is_name:
             raise self.error(f"Expected {what}")
+        if not self.token.name:
+            raise self.error(f"Expected {what}, and this name is empty", kind=SqlError)
         self.i += 1
         return self.tokens[self.i - 1].name
 
@@ -246,6 +248,13 @@ def literal_at(tokens: list[Token], i: int) -> tuple[str, int]:
         pieces.append(string_value(tokens[i].text))
         i += 2 if tokens[i + 1].key == "||" and tokens[i + 2].kind == STRING else 1
     return "".join(pieces), i
+
+
+def names_of_text(text: str) -> list[Token]:
+    """The parts of a text that is a dotted name; none of any other text."""
+    *tokens, _ = tokenize(text)
+    dotted = len(tokens) % 2 and all(one.key == "." if at % 2 else one.is_name for at, one in enumerate(tokens))
+    return tokens[::2] if dotted else []
 
 
 def literal_text(expression_sql: str) -> str | None:

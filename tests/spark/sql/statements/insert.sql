@@ -160,3 +160,6 @@ INSERT INTO t, u SELECT 1
 
 -- ours: a query of a column called case
 INSERT INTO t SELECT case FROM s
+
+-- unread: a field of a struct in the list of columns
+INSERT INTO t (a, s.f) SELECT 1, 2

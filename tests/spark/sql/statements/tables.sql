@@ -264,3 +264,9 @@ ALTER TABLE t
 
 -- unread: TRUNCATE of a query
 TRUNCATE TABLE SELECT 1
+
+-- refused "this name is empty": CREATE TABLE with an empty name
+CREATE TABLE ``.x (a INT)
+
+-- unread: ALTER TABLE DROP PARTITION with a condition
+ALTER TABLE t DROP PARTITION (p > 5)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.execute_door import Door, door  # noqa: F401
 
-from tablestore_engine.errors import ColumnNotFound, SchemaError
+from tablestore_engine.errors import ColumnNotFound, SchemaError, SqlError
 from tablestore_engine.schema.types.names import Resolver
 
 
@@ -135,3 +135,18 @@ def test_all_columns_are_replaced(sensitive, door):
     sensitive.run("alter table t replace columns (A int)")
     assert fields(door) == ("A",)
     assert door.schema("t").fields[0].id > before, "another column, to a session that distinguishes them"
+
+
+def test_a_column_is_changed_once_in_a_statement(sensitive, door):
+    before = door.schema("t")
+    for changes in (
+        "alter column v comment 'a', v comment 'b'",
+        "alter column v type bigint, alter column V set default 3",
+        "alter column s.y comment 'a', s.y first",
+        "modify v bigint, v string",
+    ):
+        with pytest.raises(SqlError, match=r"ALTER TABLE default.t failed: Column '(v|s.y)' is changed twice"):
+            door.run(f"alter table t {changes}")
+    assert door.schema("t") == before
+    sensitive.run("alter table t alter column id comment 'a', Id comment 'b', s.x comment 'c', s.X comment 'd'")
+    assert [one.description for one in door.schema("t").fields] == ["a", "b", None, None]

@@ -153,6 +153,29 @@ REFUSED = [
     ("insert /* x */ /*+ repartition(3) */ into t select 1", "A hint is not read here", "directly after SELECT"),
     ("call compact(table => a + 1)", "must be a constant", ""),
     ("comment on column a is 'x'", "Expected table.column", ""),
+    ("alter table t drop partition (p > 5)", "and no conditions at line 1, column 33, near '>'", "DELETE FROM"),
+    ("alter table t drop partition (p not in (5))", "takes values, and no conditions", "DELETE FROM"),
+    ("create schema s default collation unicode", "default COLLATION is not supported at line 1, column 17", "COLLATE"),
+    ("create view v default collation unicode as select 1", "default COLLATION is not supported", "COLLATE in queries"),
+    ("insert into t (a, s.f) select 1, 2", "names whole columns", "named_struct"),
+    ("insert overwrite t (t.a) select 1", "without the table and without fields of a struct at line 1", "Name the"),
+    *(
+        (text, f"Expected {what}, and this name is empty at line 1", "")
+        for text, what in (
+            ("create table ``.x (a int)", "a table name"),
+            ("create table `` as select 1", "a table name"),
+            ("create table t (a int, `` int)", "a column name"),
+            ("create table t (a int) partitioned by (``)", "a partition column"),
+            ("alter table t add column `` int", "a column name"),
+            ("alter table t rename to s.``", "the new name"),
+            ("create view `` as select 1", "a view name"),
+            ("create view v (``) as select 1", "a column name"),
+            ("create schema ``", "a schema name"),
+            ("use ``", "a schema name"),
+            ("insert into ``.t select 1", "a table name"),
+            ("create function ``.f() returns int return 1", "a function name"),
+        )
+    ),
 ]
 MALFORMED = [
     ("select 1; select 2", "A second statement starts at line 1, column 11", "one statement at a time"),

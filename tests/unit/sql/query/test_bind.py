@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from support.bound import bound, resolve
 
+from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.query.bind import bind, bind_expression, references
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
@@ -58,6 +59,12 @@ def test_changes_of_a_table():
     assert [one.predicate is None for one in references(both)] == [True, False]
     for other in ("table_changes('t')", "table_changes(1, 2)", "db.table_changes('t', 1)"):
         assert bound(f"select * from {other}") == f"select * from {other}"
+
+
+@pytest.mark.parametrize("name", ["``.t", "db.``", "``", "identifier('``.t')"])
+def test_a_name_with_an_empty_part_is_refused(name: str) -> None:
+    with pytest.raises(SqlError, match="names no table: a part of it is empty"):
+        bound(f"select * from {name} where a = 1")
 
 
 @pytest.mark.parametrize("query", UNCHANGED)
