@@ -7,7 +7,7 @@
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
     │   ├── PrimaryKeyError            null, duplicate or missing key values
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
-    │   ├── ConstraintError            a row violates a CHECK constraint
+    │   ├── ConstraintError            a row violates a CHECK constraint, or does not match REPLACE WHERE
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
     │   ├── CommitIdentityError        the identity of a write is not one, or its outcome is not known
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
@@ -135,7 +135,7 @@ class PrimaryKeyError(UserError):
 
 
 class ConstraintError(UserError):
-    """A row for which the condition of a CHECK constraint is false; the message shows it."""
+    """A row for which a condition is false, of a CHECK constraint or of REPLACE WHERE; the message shows it."""
 
 
 class DuplicateKeyError(PrimaryKeyError):
@@ -347,10 +347,16 @@ _OF_WAREHOUSE = (
 )
 
 
+def table_of_file(path: str) -> tuple[str, str] | None:
+    """The folder of the table that a file belongs to, and the table's name; None for a file of no table."""
+    found = _OF_TABLE.match(path)
+    return (found[0], f"{found[1]}.{found[2]}") if found else None
+
+
 def _shown(path: str) -> str:
     """A path, and the table that the file belongs to."""
-    found = _OF_TABLE.match(path)
-    return f"{path} (table {found[1]}.{found[2]})" if found else path
+    found = table_of_file(path)
+    return f"{path} (table {found[1]})" if found else path
 
 
 def _hint_for_damage(path: str) -> str:

@@ -55,6 +55,12 @@ _VALUE_FAILED_HINT = (
     "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
     "try_divide, try_add or try_cast."
 )
+NOT_REPLACED = "A row of the query does not match REPLACE WHERE "
+_VIOLATED = (
+    (VIOLATED, VIOLATED_HINT),
+    (NULL_VIOLATED, NULL_VIOLATED_HINT),
+    (NOT_REPLACED, "Nothing was written. Filter the query by the condition."),
+)
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
@@ -119,7 +125,7 @@ def failure(text: str) -> TableStoreError:
     unheld = NOT_HELD.search(message)
     if unheld is not None:
         return SchemaError(re.sub(r" SQLSTATE: \w+$", "", unheld[0]), hint=NOT_HELD_HINT)
-    for violated, hint in ((VIOLATED, VIOLATED_HINT), (NULL_VIOLATED, NULL_VIOLATED_HINT)):
+    for violated, hint in _VIOLATED:
         if violated in message:
             reason = message[message.index(violated) :].partition(" SQLSTATE: ")[0]
             return ConstraintError(reason, hint=hint)

@@ -6,10 +6,11 @@ Spark names the file in front of its reason, and the reason is at the end of a c
 from __future__ import annotations
 
 import errno
+import os
 import re
 from urllib.parse import unquote
 
-from tablestore_engine.errors import CorruptDataError, StorageError
+from tablestore_engine.errors import CorruptDataError, StorageError, TableNotFound, table_of_file
 
 _FILE = re.compile(r"\[FAILED_READ_FILE\.(\w+)\] Encountered error while reading file (.+?)\.(?=\s|$)")
 _CAUSES = re.compile(r"^Caused by: (?:[\w$]+\.)*[\w$]+: ([^\n]+)", re.MULTILINE)
@@ -19,8 +20,8 @@ _NOTHING = ("Exception thrown in awaitResult", "[FAILED_READ_FILE", "Job aborted
 _TYPES = re.compile(r"Data type mismatches when reading Parquet column [^\n]*?\.(?=\s|$)")
 
 
-def failed_file(text: str) -> StorageError | CorruptDataError | None:
-    """The error for a file that is lost or damaged; None when a message is about something else."""
+def failed_file(text: str) -> StorageError | CorruptDataError | TableNotFound | None:
+    """The error for a file that is lost or damaged, or whose table is; None when a message is about something else."""
     found = _FILE.search(text)
     if found is None:
         return None
@@ -28,6 +29,13 @@ def failed_file(text: str) -> StorageError | CorruptDataError | None:
     if condition == "FILE_NOT_EXIST":
         if _DENIED in text:
             return StorageError.of(path, PermissionError(errno.EACCES, "Permission denied"))
+        table = table_of_file(path)
+        if table is not None and not os.path.isdir(table[0]):
+            return TableNotFound(
+                f"Table '{table[1]}' does not exist any more: it was dropped or renamed after the temporary view or "
+                "DataFrame that reads it was made.",
+                hint="Make the view or the DataFrame again, on what exists now.",
+            )
         return StorageError.of(path, FileNotFoundError(errno.ENOENT, "No such file or directory"))
     return CorruptDataError(path, _reason(condition, text))
 

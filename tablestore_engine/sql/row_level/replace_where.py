@@ -15,7 +15,7 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
-from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.errors.translate_errors import NOT_REPLACED, translated
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
@@ -46,7 +46,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
 
     Raises:
         SchemaError: the query's columns do not fit. SqlError: rows cannot be removed from this table.
-        ExecutionError: a row of the query does not match the condition.
+        ConstraintError: a row of the query does not match the condition.
     """
     where = statement.replace_where_sql
     delete = Delete(
@@ -77,7 +77,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
 
 def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:
     """The rows of the query as changed rows; one that does not match the condition fails the write."""
-    refused = literal(f"A row of the query does not match REPLACE WHERE {where}. Filter the query by the condition.")
+    refused = literal(f"{NOT_REPLACED}{where}.")
     view = quoted_name(target.frames.register(_ROWS, rows))
     columns = ", ".join(quoted_name(name) for name in target.table.schema.field_names)
     matches = f"CASE WHEN {target.expression(where)} THEN true ELSE raise_error({refused}) END"

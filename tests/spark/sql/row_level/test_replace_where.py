@@ -6,7 +6,7 @@ import pytest
 from support.invariants import check_invariants
 from support.spark_rows import rows
 
-from tablestore_engine.errors import SqlError, TableStoreError
+from tablestore_engine.errors import ConstraintError, SqlError, TableStoreError
 
 pytestmark = pytest.mark.spark
 
@@ -35,8 +35,12 @@ def test_matching_rows_are_replaced_by_one_commit(store, kind):
     store.execute("INSERT INTO t REPLACE WHERE day = 'x' SELECT id + 1, upper(v), day FROM t WHERE day = 'x'")
     assert len(store.table("t").snapshots()) == before + 1
     assert rows(store) == [(2, "A", "x"), (3, "B", "x"), (3, "c", "y"), last]
-    with pytest.raises(TableStoreError, match="does not match REPLACE WHERE day = 'x'"):
+    with pytest.raises(ConstraintError) as refused:
         store.execute("INSERT INTO t REPLACE WHERE day = 'x' VALUES (9, 'z', 'x'), (8, 'z', 'y')")
+    assert str(refused.value) == (
+        "INSERT INTO default.t failed: A row of the query does not match REPLACE WHERE day = 'x'. "
+        "Nothing was written. Filter the query by the condition."
+    )
     assert len(rows(store)) == 4
     store.execute("INSERT INTO t REPLACE WHERE day = 'y' AND id > 100 VALUES (101, 'n', 'y')")
     store.execute("INSERT INTO t REPLACE WHERE day = 'x' SELECT * FROM t WHERE false")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import CorruptDataError, CorruptMetadataError, StorageError
+from tablestore_engine.errors import CorruptDataError, CorruptMetadataError, StorageError, TableNotFound
 from tablestore_engine.spark.errors.translate_errors import failure
 from tablestore_engine.spark.errors.unreadable_files import failed_file
 
@@ -39,11 +39,19 @@ def test_a_damaged_file(condition, cause, reason):
     assert "\tat" not in str(error)
 
 
-def test_a_lost_file():
-    error = failure(f"[FAILED_READ_FILE.FILE_NOT_EXIST] {READING} File does not exist. It is possible …")
+def test_a_lost_file(tmp_path):
+    table = tmp_path / "shop.db" / "orders"
+    file = f"{table}/bucket-0/data-1.parquet"
+    said = f"[FAILED_READ_FILE.FILE_NOT_EXIST] {READING.replace(ADDRESS, f'file://{file}')} File does not exist. It …"
+    table.mkdir(parents=True)
+    error = failure(said)
     assert type(error) is StorageError
-    assert (error.path, error.missing) == (FILE, True)
+    assert (error.path, error.missing) == (file, True)
     assert "VERSION AS OF" in error.hint
+    table.rmdir()
+    error = failure(said)
+    assert type(error) is TableNotFound
+    assert "Table 'shop.orders' does not exist any more" in str(error)
 
 
 def test_a_file_that_may_not_be_read():
