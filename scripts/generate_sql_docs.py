@@ -35,7 +35,8 @@ PROCEDURES_HEAD = """\
 `CALL sys.<name>(<argument> => <value>, …)`. The arguments may also be given in order, without names. Those in brackets
 may be left out. `table` is `schema.name`, or a name in the current schema. A time is a text such as
 '2024-01-31 08:00:00', in the time zone of this machine, or milliseconds since 1970; a duration is a text such as '12 h'
-or '30 d' (ms, s, min, h, d). The answer of a procedure is a table with the columns that are named last.
+or '30 d' (ms, s, min, h, d). The answer of a procedure is a table with the columns that are named last. In SQL,
+`SHOW PROCEDURES` lists them, and `DESCRIBE PROCEDURE sys.<name>` describes one.
 
 Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`. There,
 `expire` and `tag` are short names of `expire_snapshots` and `create_tag`.
@@ -69,11 +70,18 @@ may have one of these names, or one that begins with `__tablestore_`.
 ## Statements about rows
 
 - An aggregate function is refused in SET, WHEN, ON, VALUES and WHERE of UPDATE, DELETE and MERGE; use a subquery.
-- `EXPLAIN` of UPDATE, DELETE and MERGE shows the plan that computes the changed rows. Nothing is written.
+- `EXPLAIN` of INSERT, UPDATE, DELETE and MERGE shows the plan that computes the rows to write, with the defaults of
+  columns. Nothing is written.
 - UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
   view shows the new rows; so does a view that only gives its columns other names. Other views cannot be written to.
 - A name without a schema means a temporary view, or else a table or view of the current schema, or else a table of
   Spark's own catalog. `current_database()` and `current_schema()` are the current schema.
+- `SHOW TABLES` and `SHOW VIEWS` list the temporary views behind the tables and views of every schema, and
+  `SHOW VIEWS IN global_temp` the global ones.
+- A view, a function, a default value, a computed column and a CHECK constraint outlive the session, so they cannot name
+  its temporary views and functions, nor its variables. Temporary views may.
+- A function of a schema may be called by a text: `identifier('s.f')(x)`. `REFRESH FUNCTION s.f` has no effect, because
+  every statement reads functions as they are.
 - `CACHE TABLE t` keeps the rows of a table in memory, in this session, until `UNCACHE TABLE t`. After a write they are
   read anew.
 - `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
@@ -90,7 +98,9 @@ may have one of these names, or one that begins with `__tablestore_`.
   `TYPE EVOLUTION` (the default here) keeps its columns, with the types of now; `COMPENSATION` keeps their types, too,
   by casts; `EVOLUTION` has the columns that its query has now, unless the view names its own. `BINDING` is refused.
 - Refused, with the reason and the way out: `FROM t INSERT INTO …`, `INSERT … REPLACE USING` and `REPLACE ON`,
-  `ADD PARTITION` and other statements about folders, statistics of single partitions, and, in a script
+  `ADD PARTITION` and other statements about folders, conditions in `PARTITION (…)`, statistics of single partitions,
+  fields of structs in the column list of INSERT, a default COLLATION, a column that one ALTER TABLE changes twice, and,
+  in a script
   (`BEGIN … END`) with variables or control flow, statements that write tables of the warehouse. Scripts of plain
   statements run.
 - `0.0` and `-0.0` are equal in every condition, key and join, and both are read as they were written, except in keys,
@@ -168,12 +178,10 @@ def _refused() -> str:
 
 
 def _procedure(name: str, one: Procedure) -> str:
-    needed = one.parameters[: one.required]
-    optional = [f"[{parameter}]" for parameter in one.parameters[one.required :]]
     mark = " †" if name in IN_DBT else ""
     return (
         f"### `sys.{name}`{mark}\n\n{_rendered(one.run)}\n\n"
-        f"- Arguments: {_code(', '.join([*needed, *optional]))}\n"
+        f"- Arguments: {_code(', '.join(one.signature))}\n"
         f"- Example: `{one.example.rstrip('.')}`\n"
         f"- Answer: {_code(', '.join(f'{column} {kind}' for column, kind in one.columns.items()))}\n"
     )

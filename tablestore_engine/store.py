@@ -132,6 +132,7 @@ class TableStore(StoreSession):
             session_options=self._options,
             now_millis=now_millis,
             resolver=self._resolver,
+            temporary_views=self._temporary_views,
         )
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.schema.types.names import Resolver
-from tablestore_engine.sql.catalog.execute_context import without_prefix
+from tablestore_engine.sql.catalog.execute_context import is_global_temporary, without_prefix
 from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
@@ -139,8 +139,17 @@ class StoreSession:
         named = statement.view if isinstance(statement, DropView) else statement.table
         if named.database is None:
             return self.is_temporary(named.name)
-        is_global = named.database.lower() == GLOBAL_TEMPORARY and not self.catalog.database_exists(named.database)
-        return is_global and self._spark is not None
+        return self._spark is not None and is_global_temporary(named.database, self.catalog)
+
+    def _temporary_views(self, schema: str | None, details: bool) -> list[tuple[str, str, bool, str]]:
+        """The temporary views that a listing of a schema has. Without a session there are none."""
+        if self._spark is None:
+            return []
+        from tablestore_engine.spark.queries.temp_views import listed_views
+
+        return listed_views(
+            self._spark, GLOBAL_TEMPORARY if is_global_temporary(schema, self.catalog) else None, described=details
+        )
 
     def _with_backquotes(self, text: str) -> str:
         """The text as it would be without the session's setting that double quotes are around names."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.metadata.warehouse.view import TYPE_EVOLUTION
-from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
@@ -17,9 +16,9 @@ from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.errors.failed_statements import failing
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.queries.session_variables import may_have_made, note_made
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
 from tablestore_engine.spark.queries.temp_views import (
-    ends_with_session,
     named_plan,
     remember_definition,
 )
@@ -28,31 +27,37 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
     execute_describe_function,
     execute_drop_function,
+    execute_refresh_function,
     execute_show_functions,
 )
-from tablestore_engine.sql.procedures.call_procedure import execute_call
+from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary, refuse_temporary_views
+from tablestore_engine.sql.procedures.call_procedure import describe_procedure, execute_call, show_procedures
 from tablestore_engine.sql.query.empty_queries import returns_nothing
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.row_level.execute_merge import execute_merge, merged_rows
+from tablestore_engine.sql.row_level.execute_explain import explained, through_view
+from tablestore_engine.sql.row_level.execute_merge import execute_merge
 from tablestore_engine.sql.row_level.execute_update_delete import (
     execute_delete,
     execute_update,
-    rows_of_delete,
-    updated_rows,
 )
 from tablestore_engine.sql.row_level.former_partitions import (
     drop_partitions_or_rows,
     overwrite_partition,
     truncate_partition,
 )
-from tablestore_engine.sql.row_level.replace_where import execute_replace_where, replacing_rows
-from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
-from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.row_level.replace_where import execute_replace_where
+from tablestore_engine.sql.statements.function import (
+    CreateFunction,
+    DescribeFunction,
+    DropFunction,
+    RefreshFunction,
+    ShowFunctions,
+)
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, AnalyzeTables, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowStatement, Update
 from tablestore_engine.sql.statements.script import QueriesInside
-from tablestore_engine.sql.statements.show import ShowCatalogs
+from tablestore_engine.sql.statements.show import DescribeProcedure, ShowCatalogs, ShowProcedures
 from tablestore_engine.sql.statements.statement import (
     Call,
     Existing,
@@ -96,9 +101,6 @@ from tablestore_engine.sql.write_statements.through_view import (
 )
 from tablestore_engine.table import Table
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 def execute(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement. Raises SqlError for one that managed tables do not have."""
@@ -124,7 +126,7 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
     ):
         return StatementResult("ALREADY APPLIED", 0)
     context = _evolving(statement, context)
-    run, words = _RUNNERS[type(statement)], _OPENINGS.get(type(statement))
+    run, words = _RUNNERS[type(statement)], _opening(statement)
     if words is None:
         return run(statement, context)
     named: Any = statement
@@ -167,44 +169,26 @@ def _query_inside(statement: QueryInside, context: RowContext) -> StatementResul
 
 def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting="FUNCTION" in statement.kind)
+    note_made(frames.spark, statement.sql)
     answer = frames.run(frames.pieces(statement))
     return StatementResult(statement.kind, dataframe=answer if answer.columns else None)
 
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
-    inner, context = statement.statement, replace(context, explaining=True)
-    if isinstance(inner, Change) and (made := temporary_target(inner, context)) is not None:
-        there = replace(context, database=made.database)
-        shown = table_shown(made.view, there)
-        context, inner = shown_to(inner, shown, there), on_table(inner, shown)
+    inner, context = through_view(statement.statement, replace(context, explaining=True))
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
-    words, named = _OPENINGS.get(type(inner)), getattr(inner, "table", None)
+    words, named = _opening(inner), getattr(inner, "table", None)
     if words is None or named is None:
-        return _explain_plan(inner, prefix, context)
+        return explained(inner, prefix, context)
     with failing(f"EXPLAIN {words}", lambda: ".".join(context.identifier(named))):
-        return _explain_plan(inner, prefix, context)
+        return explained(inner, prefix, context)
 
 
-def _explain_plan(inner: Statement, prefix: str, context: RowContext) -> StatementResult:
-    if isinstance(inner, Delete | Update):
-        target, changed = rows_of_delete(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
-        return _explained(target, changed, prefix)
-    if isinstance(inner, Merge):
-        with merged_rows(inner, context) as (target, changed):
-            return _explained(target, changed, prefix)
-    if isinstance(inner, InsertOverwrite) and inner.replace_where_sql is not None:
-        with replacing_rows(inner, context) as (target, changed):
-            return _explained(target, changed, prefix)
-    query = getattr(inner, "query_sql", None)
-    if query is None:
-        verb = " ".join(inner.sql.split()[:2]).upper()
-        raise SqlError(
-            f"{verb} has no plan: it runs no query, so there is nothing to EXPLAIN.",
-            hint="EXPLAIN a query, INSERT, UPDATE, DELETE, MERGE or CREATE TABLE … AS.",
-        )
-    frames = context.frames()
-    plan = frames.run(frames.bound(query), prefix)
-    return StatementResult("EXPLAIN", dataframe=named_plan(plan, frames.scans))
+def _opening(statement: Statement) -> str | None:
+    """The words in front of the table's name, for errors that name no table; None for other statements."""
+    if isinstance(statement, InsertOverwrite) and statement.replace_where_sql is not None:
+        return "INSERT INTO"
+    return _OPENINGS.get(type(statement))
 
 
 def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
@@ -212,19 +196,11 @@ def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResu
     return found(statement, context)
 
 
-def _explained(target: RowLevelTarget, changed: DataFrame, prefix: str) -> StatementResult:
-    """The plan of the query that computes the changed rows; nothing is written."""
-    view = quoted_name(target.frames.register(target.table.name, changed))
-    plan = target.frames.run(f"SELECT * FROM {view}", prefix)
-    table = target.table
-    live = table.live_files(target.snapshot) if target.snapshot else []
-    own = [] if target.unread else [scan_text(table.name, live, target.plan, target.predicate)]
-    return StatementResult("EXPLAIN", dataframe=named_plan(plan, [*own, *target.frames.scans]))
-
-
 def _pass_through(statement: Statement, context: RowContext) -> StatementResult:
+    spark = context.spark()
+    note_made(spark, statement.sql)
     with translated():
-        frame = context.spark().sql(statement.sql)
+        frame = spark.sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
 
 
@@ -294,15 +270,14 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         return StatementResult("CREATE VIEW")
     if catalog.table_exists(database, name):
         raise TableAlreadyExists(f"'{database}.{name}' is a table, so it cannot become a view.")
-    frame = frames.query(statement.query_sql)
-    for one in frames.temporaries:
-        if ends_with_session(frames.spark, one):
-            raise SqlError(
-                f"View '{database}.{name}' cannot read the temporary view '{one}', which ends with the session.",
-                hint=f"Create '{one}' as a view or a table, or this one as a temporary view.",
-            )
+    bound = frames.bound(statement.query_sql)
+    frame = frames.run(bound)
+    what = f"View '{database}.{name}'"
+    refuse_temporary_views(frames.spark, what, frames.temporaries)
+    if may_have_made(frames.spark):
+        refuse_temporary(frames.spark, what, statement.query_sql, bound.text)
     if frames.reads_view(database, name):
-        raise SqlError(f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name.")
+        raise SqlError(f"{what} would read itself.", hint="Read what it reads, or use another name.")
     columns = columns_of(frame.schema)
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")
@@ -340,6 +315,8 @@ def _check_once(names: Sequence[str], context: RowContext) -> None:
     known = Names(names)
     context.resolver.check_alike(names)
     for at, name in enumerate(names):
+        if not name.strip():
+            raise SchemaError("A column of the view has no name.", hint="Give it an alias.")
         if known.position(name) != at:
             raise SchemaError(
                 f"The view would have two columns named '{name}'.",
@@ -362,12 +339,15 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     AddPrimaryKey: execute_add_primary_key,
     AddCheck: execute_add_check,
     Call: execute_call,
+    ShowProcedures: show_procedures,
+    DescribeProcedure: describe_procedure,
     AnalyzeTable: execute_analyze,
     AnalyzeTables: execute_analyze_tables,
     CreateView: _create_view,
     CreateFunction: execute_create_function,
     DropFunction: execute_drop_function,
     DescribeFunction: execute_describe_function,
+    RefreshFunction: execute_refresh_function,
     ShowFunctions: execute_show_functions,
     CreateTableAs: execute_create_as,
     InsertInto: execute_insert,

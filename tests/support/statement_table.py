@@ -19,7 +19,13 @@ from typing import Any
 
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind_expression
-from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.function import (
+    CreateFunction,
+    DescribeFunction,
+    DropFunction,
+    RefreshFunction,
+    ShowFunctions,
+)
 from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.tokens.cursor import Cursor, literal_text
@@ -90,7 +96,7 @@ def _tables(value: Any) -> Iterator[Name]:
         made = value.definition
         if made.language == "SQL":
             yield from _bound(made.body, bind if _is_query(made.body) else bind_expression)
-    elif isinstance(value, (DropFunction, DescribeFunction, ShowFunctions)):
+    elif isinstance(value, (DropFunction, DescribeFunction, RefreshFunction, ShowFunctions)):
         return
     elif is_dataclass(value):
         for field in fields(value):

@@ -56,6 +56,12 @@ def is_session_function(spark: SparkSession, name: str) -> bool:
         return bool(spark.catalog.functionExists(quoted_name(name)))
 
 
+def users_functions(spark: SparkSession) -> frozenset[str]:
+    """The names of the functions that the user of a session made, lower-cased, and of others that are not Spark's."""
+    with translated():
+        return frozenset(str(row[0]).lower() for row in spark.sql("SHOW USER FUNCTIONS").collect())
+
+
 def made_here(spark: SparkSession) -> frozenset[str]:
     """The names of functions that were registered for the warehouse, as SHOW FUNCTIONS writes them."""
     known: _Known | None = vars(spark).get(_ATTRIBUTE)

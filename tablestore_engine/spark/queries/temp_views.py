@@ -12,6 +12,7 @@ older statements are unfinished does not matter.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections.abc import Callable, Sequence
 from weakref import ReferenceType, ref
@@ -19,13 +20,14 @@ from weakref import ReferenceType, ref
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER
+from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER, own_words
 from tablestore_engine.spark.errors.translate_errors import translated
 
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
 _ATTRIBUTE = "_tablestore_temp_views"
 _DEFINITIONS = "_tablestore_view_definitions"
+_OF_STATEMENT = re.compile(r"(?:.*\..*|__tablestore_\w+)#\d+", re.DOTALL)
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
@@ -76,6 +78,16 @@ def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
         return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
+
+
+def listed_views(spark: SparkSession, schema: str | None, *, described: bool) -> list[tuple[str, str, bool, str]]:
+    """The temporary views of the user as Spark lists them, with their schema, which is empty for most: also the global
+    ones if `schema` is theirs. Last comes what SHOW TABLE EXTENDED says of them, if it is asked for."""
+    inside = "" if schema is None else f" IN {quoted_name(schema)}"
+    with translated():
+        found = spark.sql(f"SHOW TABLE EXTENDED{inside} LIKE '*'" if described else f"SHOW VIEWS{inside}").collect()
+    shown = [tuple(row) for row in found if row[2] and not _OF_STATEMENT.fullmatch(row[1])]
+    return [(schema, name, True, own_words("".join(rest))) for schema, name, _, *rest in shown]
 
 
 def remember_definition(spark: SparkSession, name: str, definition: object) -> None:

@@ -1,7 +1,7 @@
 """The values that executors of catalog statements share: context and results.
 
 Invariant: nothing here or in the other ``execute_*`` modules of the catalog needs Spark. Temporary views are not known
-here: a caller with a session checks them first.
+here: a caller with a session checks them first, and says how they are listed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.statements.view import GLOBAL_TEMPORARY
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
 
@@ -29,6 +30,10 @@ _log = logging.getLogger(__name__)
 _KEPT_TEXTS = 1_000
 
 SESSION_PREFIXES = ("table-storage.", "tablestore.")
+
+ListedViews = Callable[[str | None, bool], Sequence[tuple[str, str, bool, str]]]
+"""From a schema that is listed, and whether its objects are described, to its temporary views: schema, name, true and
+description of each."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class CatalogContext:
     session_options: Mapping[str, str] = field(default_factory=dict)
     now_millis: Callable[[], int] = clock.now_millis
     resolver: Resolver = ANY_CASE  # whether the case of a name counts in the session
+    temporary_views: ListedViews = lambda *_: []
 
     def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name that a name in a statement means."""
@@ -77,6 +83,11 @@ class CatalogContext:
         `bucketed`: the table has columns to hash; only then a default number of buckets applies.
         """
         return table_defaults(self.session_options, bucketed=bucketed)
+
+
+def is_global_temporary(schema: str | None, catalog: Catalog) -> bool:
+    """Whether a schema is that of Spark's global temporary views, and none of the warehouse."""
+    return (schema or "").lower() == GLOBAL_TEMPORARY and not catalog.database_exists(GLOBAL_TEMPORARY)
 
 
 def without_prefix(options: Mapping[str, str]) -> dict[str, str]:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
-from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, Function, Parameter
+from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import check_python, is_session_function, made_here
+from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary, refuse_temporary_views
+from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.function import (
+    CreateFunction,
+    DescribeFunction,
+    DropFunction,
+    RefreshFunction,
+    ShowFunctions,
+)
 from tablestore_engine.sql.statements.statement import Existing, TableName
 from tablestore_engine.sql.tokens.patterns import matching
 from tablestore_engine.sql.write_statements.statement_context import RowContext
@@ -27,10 +35,29 @@ def execute_create_function(statement: CreateFunction, context: RowContext) -> S
     function = statement.definition.named(database, name)
     if function.language == PYTHON:
         check_python(function)
-    context.frames(only_columns=True).check_function(function)
+    frames, what = context.frames(only_columns=True), f"Function '{function.full_name}'"
+    text = f"SELECT {', '.join(_texts(function)) or '1'}"
+    refuse_temporary_views(frames.spark, what, sorted({r.name for r in references(text) if r.database is None}))
+    frames.name_in_session(function)
+    refuse_temporary(frames.spark, what, text, frames.bound(f"{text}{_nulls(function)}", database).text)
     existing = statement.existing
     functions.create(database, name, function, replace=existing.is_replaced, if_not_exists=existing is Existing.KEPT)
     return StatementResult("CREATE FUNCTION")
+
+
+def _texts(function: Function) -> Iterator[str]:
+    """The expressions in SQL that define a function, in parentheses."""
+    if function.language == SQL:
+        yield f"({function.body}\n)"
+    for one in function.parameters:
+        if one.default_sql is not None:
+            yield f"({one.default_sql})"
+
+
+def _nulls(function: Function) -> str:
+    """The FROM of a query in which the parameters of a function are columns."""
+    typed = [f"CAST(NULL AS {one.type_sql}) AS {quoted_name(one.name)}" for one in function.parameters]
+    return f" FROM (SELECT {', '.join(typed)})" if typed else ""
 
 
 def execute_drop_function(statement: DropFunction, context: RowContext) -> StatementResult:
@@ -41,6 +68,16 @@ def execute_drop_function(statement: DropFunction, context: RowContext) -> State
         return _of_spark(statement.sql, "DROP FUNCTION", context)
     functions.drop(database, name, if_exists=statement.if_exists)
     return StatementResult("DROP FUNCTION")
+
+
+def execute_refresh_function(statement: RefreshFunction, context: RowContext) -> StatementResult:
+    """REFRESH FUNCTION: each statement reads functions as they are now. Raises FunctionNotFound, unless Spark has one
+    of that name."""
+    database, name = context.identifier(statement.function)
+    if statement.function.database is None and _is_sparks(name, context):
+        return _of_spark(statement.sql, "REFRESH FUNCTION", context)
+    context.catalog.functions.load(database, name)
+    return StatementResult("REFRESH FUNCTION")
 
 
 def execute_describe_function(statement: DescribeFunction, context: RowContext) -> StatementResult:

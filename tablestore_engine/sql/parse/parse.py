@@ -254,7 +254,10 @@ def _describe(cursor: Cursor) -> Statement | None:
 def _refresh(cursor: Cursor) -> Statement | None:
     cursor.expect("REFRESH")
     parse_create.refuse_kept_up(cursor)
-    if cursor.key == "FUNCTION" or not (cursor.token.is_name and cursor.accept("TABLE")):
+    if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+        return parse_function.refresh_function(cursor)
+    if not (cursor.token.is_name and cursor.accept("TABLE")):
         return None
     table = cursor.table_name()
     cursor.expect_end()

@@ -11,7 +11,13 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, FunctionDefinition, Parameter
 from tablestore_engine.sql.parse.parse_script import create_temporary_function
 from tablestore_engine.sql.parse.parse_table import column_type
-from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.function import (
+    CreateFunction,
+    DescribeFunction,
+    DropFunction,
+    RefreshFunction,
+    ShowFunctions,
+)
 from tablestore_engine.sql.statements.statement import Existing, Statement, TableName
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import END, STRING, behind_type_part
@@ -161,6 +167,13 @@ def drop_function(cursor: Cursor) -> Statement | None:
     name = cursor.table_name("a function name")
     cursor.expect_end()
     return DropFunction(sql=cursor.text, function=name, if_exists=if_exists)
+
+
+def refresh_function(cursor: Cursor) -> Statement | None:
+    """REFRESH FUNCTION, starting after FUNCTION."""
+    name = cursor.table_name("a function name")
+    cursor.expect_end()
+    return RefreshFunction(sql=cursor.text, function=name)
 
 
 def describe_function(cursor: Cursor) -> Statement | None:

@@ -11,16 +11,25 @@ from tablestore_engine.sql.statements.layout import AnalyzeTable, AnalyzeTables
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
 from tablestore_engine.sql.statements.show import (
     Describe,
+    DescribeProcedure,
     ShowCatalogs,
     ShowColumns,
     ShowCreateTable,
     ShowPartitions,
+    ShowProcedures,
     ShowTablePartition,
     ShowTables,
     ShowTblProperties,
     ShowViews,
 )
-from tablestore_engine.sql.statements.statement import Call, PassThrough, QueryInside, Statement, TableName
+from tablestore_engine.sql.statements.statement import (
+    PROCEDURE_SCHEMAS,
+    Call,
+    PassThrough,
+    QueryInside,
+    Statement,
+    TableName,
+)
 from tablestore_engine.sql.statements.tag import ShowTags
 from tablestore_engine.sql.tokens.constants import constant_at
 from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, Cursor, property_key
@@ -59,6 +68,12 @@ def show(cursor: Cursor) -> Statement | None:
     elif cursor.accept("VIEWS"):
         database = _in_database(cursor)
         statement = ShowViews(sql=cursor.text, database=database, like=_like(cursor))
+    elif cursor.accept("PROCEDURES"):
+        parts = cursor.dotted("a schema name") if cursor.accept_one("IN", "FROM") else ()
+        parts = parts[1:] if parts and parts[0].lower() in OWN_CATALOGS else parts
+        if len(parts) > 1:
+            return None
+        statement = ShowProcedures(sql=cursor.text, schema=parts[0] if parts else None)
     elif cursor.accept("CREATE", "TABLE"):
         table = cursor.table_name()
         if cursor.key == "AS":
@@ -134,7 +149,12 @@ def set_catalog(cursor: Cursor) -> Statement | None:
 def describe(cursor: Cursor) -> Statement | None:
     """DESCRIBE of a table, a column or a schema, starting after the verb; None for what is Spark's."""
     if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
-        return None
+        cursor.i += 1
+        procedure = _procedure(cursor)
+        if procedure is None:
+            return None
+        cursor.expect_end()
+        return DescribeProcedure(sql=cursor.text, procedure=procedure)
     if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
         cursor.i += 1
         return parse_function.describe_function(cursor)
@@ -203,12 +223,8 @@ def analyze(cursor: Cursor) -> Statement | None:
 def call(cursor: Cursor) -> Statement | None:
     """CALL sys.procedure(1, name => 'value'); None for the procedures of other catalogs."""
     cursor.expect("CALL")
-    parts = [part.lower() for part in cursor.dotted("a procedure")]
-    if parts[0] in OWN_CATALOGS and len(parts) > 1:
-        parts = parts[1:]
-    if parts[0] in ("sys", "system") and len(parts) == 2:
-        parts = parts[1:]
-    if len(parts) != 1:
+    procedure = _procedure(cursor)
+    if procedure is None:
         return None
     cursor.refuse_unfinished()
     positional: list[Constant | None] = []
@@ -226,7 +242,17 @@ def call(cursor: Cursor) -> Statement | None:
         else:
             positional.append(_argument(cursor))
     cursor.expect_end()
-    return Call(sql=cursor.text, procedure=parts[0], positional=tuple(positional), named=named)
+    return Call(sql=cursor.text, procedure=procedure, positional=tuple(positional), named=named)
+
+
+def _procedure(cursor: Cursor) -> str | None:
+    """The name of a procedure, without ``sys.``; None for one of another catalog."""
+    parts = [part.lower() for part in cursor.dotted("a procedure")]
+    if parts[0] in OWN_CATALOGS and len(parts) > 1:
+        parts = parts[1:]
+    if parts[0] in PROCEDURE_SCHEMAS and len(parts) == 2:
+        parts = parts[1:]
+    return parts[0] if len(parts) == 1 else None
 
 
 def _argument(cursor: Cursor) -> Constant | None:

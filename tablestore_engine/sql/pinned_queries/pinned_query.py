@@ -190,10 +190,11 @@ class Frames:
     # -- functions -------------------------------------------------------------------------------------
 
     def _with_functions(self, bound: BoundQuery, database: str) -> BoundQuery:
-        return self._functions.renamed(bound, database, self._session_function)
+        return self._functions.renamed(bound, database, self.name_in_session)
 
-    def _session_function(self, function: Function) -> str:
-        """The name under which the session knows a function; the tables and functions of its body are bound."""
+    def name_in_session(self, function: Function) -> str:
+        """The name under which the session knows a function; the tables and functions of its body are bound. Raises an
+        error unless Spark accepts it."""
         body = function.body
         if function.is_inlined:
             nulls = ["NULL"] * len(function.parameters)
@@ -208,10 +209,6 @@ class Frames:
                     resolve = lambda reference: self._resolve(reference, function.database)  # noqa: E731
                     body = self._with_functions(bind_expression(body, resolve), function.database).text
         return session_function(self.spark, function, body)
-
-    def check_function(self, function: Function) -> None:
-        """Raise an error unless Spark accepts a function."""
-        self._session_function(function)
 
     # -- resolving -------------------------------------------------------------------------------------
 
@@ -242,7 +239,8 @@ class Frames:
                     hint=f"Ask the tables that it reads for {what}.",
                 )
             return Binding(self._bind_view(target, name, reference.predicate), target)
-        if reference.database is not None or (suffix and not is_temporary(self.spark, reference.name)):
+        hidden = bool(self._nesting) and is_session_relation(self.spark, reference.name, lambda: True)
+        if reference.database is not None or hidden or (suffix and not is_temporary(self.spark, reference.name)):
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None
@@ -262,8 +260,8 @@ class Frames:
         key = (information_schema.NAME, name.lower())
         if key not in self._views:
             schema, rows = information_schema.rows_of(self._catalog, name)
-            full = f"{information_schema.NAME}.{name}"
-            self._views[key] = self.register(full, self.spark.createDataFrame(rows, schema))
+            frame = self.spark.createDataFrame(rows, schema)
+            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
         return self._views[key]
 
     def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:

@@ -1,4 +1,4 @@
-"""CALL sys.…: the list of all procedures, with Paimon's names, and how they are called.
+"""CALL sys.…: the list of all procedures, with Paimon's names, how they are called, and what is said about them.
 
 The procedures are in the other `*_procedures` modules, by topic. Names of arguments may be written with or without
 underscores and in any case, because Paimon's own engines differ in this.
@@ -6,6 +6,7 @@ underscores and in any case, because Paimon's own engines differ in this.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from tablestore_engine.errors import SqlError, did_you_mean
@@ -24,22 +25,16 @@ from tablestore_engine.sql.procedures import (
 )
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.statement import Call
+from tablestore_engine.sql.statements.show import DescribeProcedure, ShowProcedures
+from tablestore_engine.sql.statements.statement import PROCEDURE_SCHEMAS, Call
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
 
 def execute_call(statement: Call, context: RowContext) -> StatementResult:
     """Run a procedure. Raises SqlError for one that does not exist or invalid arguments."""
-    procedure = PROCEDURES.get(statement.procedure)
-    if procedure is None and statement.procedure in REFUSED:
-        reason, hint = REFUSED[statement.procedure]
-        raise SqlError(f"sys.{statement.procedure} is not supported: {reason}.", hint=hint)
-    if procedure is None:
-        raise SqlError(
-            f"There is no procedure sys.{statement.procedure}.",
-            hint=did_you_mean(statement.procedure, PROCEDURES),
-        )
+    procedure = _named(statement.procedure)
     given = _given(statement, procedure)
     arguments = {key: value for key, value in given.items() if value is not None}
     words = f"CALL sys.{statement.procedure} on"
@@ -51,6 +46,47 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
     rows = procedure.answer([*rows, *procedure.besides(arguments, context)])
     columns = procedure.columns
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
+
+
+def _named(name: str) -> Procedure:
+    """The procedure of a name. Raises SqlError for one that does not exist, or is refused."""
+    procedure = PROCEDURES.get(name)
+    if procedure is None and name in REFUSED:
+        reason, hint = REFUSED[name]
+        raise SqlError(f"sys.{name} is not supported: {reason}.", hint=hint)
+    if procedure is None:
+        raise SqlError(f"There is no procedure sys.{name}.", hint=did_you_mean(name, PROCEDURES))
+    return procedure
+
+
+def show_procedures(statement: ShowProcedures, context: RowContext) -> StatementResult:
+    """SHOW PROCEDURES, with the columns of Spark's answer. The schemas of tables have none."""
+    ours = statement.schema is None or statement.schema.lower() in PROCEDURE_SCHEMAS
+    if not ours:
+        context.catalog.require_database(str(statement.schema))
+    schema = PROCEDURE_SCHEMAS[0]
+    rows = [(OWN_CATALOGS[-1], [schema], schema, name) for name in sorted(PROCEDURES) if ours]
+    columns = {"catalog": "string", "namespace": "array<string>", "schema": "string", "procedure_name": "string"}
+    return StatementResult("SHOW PROCEDURES", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
+
+
+def describe_procedure(statement: DescribeProcedure, context: RowContext) -> StatementResult:
+    """DESCRIBE PROCEDURE, in the form of Spark's answer. Raises SqlError for one that does not exist."""
+    procedure = _named(statement.procedure)
+    described = [" ".join(one.split()) for one in (inspect.getdoc(procedure.run) or "").split("\n\n")]
+    answer = ", ".join(f"{name} {kind}" for name, kind in procedure.columns.items())
+    parts = {
+        "Procedure": [f"{PROCEDURE_SCHEMAS[0]}.{statement.procedure}"],
+        "Description": described,
+        "Parameters": procedure.signature,
+        "Answer": [answer],
+        "Example": [procedure.example.rstrip(".")],
+    }
+    heads = {key: [f"{key}:", *[""] * (len(lines) - 1)] for key, lines in parts.items()}
+    rows = [
+        (f"{head:<13}{line}",) for key, lines in parts.items() for head, line in zip(heads[key], lines, strict=True)
+    ]
+    return StatementResult("DESCRIBE PROCEDURE", columns=("procedure_desc",), types=("string",), rows=rows)
 
 
 def _rows(words: str, procedure: Procedure, table: Table, arguments: Arguments, context: RowContext) -> Rows:

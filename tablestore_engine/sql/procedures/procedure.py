@@ -65,6 +65,11 @@ class Procedure:
     answer: Callable[[Rows], Rows] = _unchanged
     besides: Callable[[Arguments, RowContext], Rows] = _nothing
 
+    @property
+    def signature(self) -> list[str]:
+        """Its parameters in order, those in brackets that may be left out."""
+        return [one if at < self.required else f"[{one}]" for at, one in enumerate(self.parameters)]
+
 
 def count(name: str, arguments: Arguments, default: int) -> int:
     """A number from 1 on."""

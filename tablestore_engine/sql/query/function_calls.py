@@ -17,8 +17,8 @@ from functools import lru_cache
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS
-from tablestore_engine.sql.tokens.lexer import tokenize, top_level
+from tablestore_engine.sql.tokens.cursor import OWN_CATALOGS, literal_at, names_of_text
+from tablestore_engine.sql.tokens.lexer import Token, tokenize, top_level
 
 _NEVER_CALLED = frozenset(["AS", "INTO", "TABLE", "WITH", "SELECT", "FROM", "IN", "VALUES", "OVER", "EXISTS", "USING"])
 _CURRENT_DATABASE = frozenset(["current_database", "current_schema"])
@@ -48,7 +48,10 @@ def function_calls(text: str) -> tuple[Call, ...]:
     tokens = tokenize(text)
     found = []
     for i, token in enumerate(tokens):
-        if token.key != "(" or i == 0 or not tokens[i - 1].is_name:
+        if token.key != "(" or i == 0:
+            continue
+        if not tokens[i - 1].is_name:
+            found += _called_by_text(i, tokens)
             continue
         first = i - 1
         while first >= 2 and tokens[first - 1].key == "." and tokens[first - 2].is_name:
@@ -57,11 +60,25 @@ def function_calls(text: str) -> tuple[Call, ...]:
         if before in _BEFORE_NAMES or before == "." or (first == i - 1 and tokens[first].key in _NEVER_CALLED):
             continue
         parts = tuple(one.name for one in tokens[first:i:2])
-        if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
-            parts = parts[1:]
-        if len(parts) <= 2:
-            found.append(Call(parts, tokens[first].start, tokens[i - 1].end, i))
+        found += _call(parts, tokens[first].start, i, tokens)
     return tuple(found)
+
+
+def _call(parts: tuple[str, ...], start: int, i: int, tokens: list[Token]) -> list[Call]:
+    """The call of a name; none of one of another catalog."""
+    if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
+        parts = parts[1:]
+    return [Call(parts, start, tokens[i - 1].end, i)] if len(parts) <= 2 else []
+
+
+def _called_by_text(i: int, tokens: list[Token]) -> list[Call]:
+    """The call ``IDENTIFIER('db.f')(…)`` whose arguments open at ``i``; none for other calls."""
+    opening = tokens[i - 1].partner
+    if opening < 1 or tokens[opening - 1].key != "IDENTIFIER":
+        return []
+    text, end = literal_at(tokens, opening + 1)
+    parts = tuple(one.name for one in names_of_text(text))
+    return _call(parts, tokens[opening - 1].start, i, tokens) if parts and end == i - 1 else []
 
 
 @lru_cache(maxsize=256)

@@ -11,8 +11,8 @@ from typing import Final
 
 from tablestore_engine.sql.query_structure.inline_table import AFTER_OPERAND, begins_rows
 from tablestore_engine.sql.query_structure.query_structure import Cte, Query, Relation, Select, Structure, TimeTravel
-from tablestore_engine.sql.tokens.cursor import literal_at
-from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
+from tablestore_engine.sql.tokens.cursor import literal_at, names_of_text
+from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind
 from tablestore_engine.sql.tokens.query_hints import option_hint, options_clause
 
 Ctes = Mapping[str, Cte]
@@ -158,6 +158,11 @@ class RelationScan:
         if tokens[i].key == "STREAM" and tokens[i + 1].key == "(" and tokens[i + 2].is_name:
             self._name(i + 2, ctes, select, relation)
             return self.behind_parentheses(i + 1)
+        if tokens[i].key == "TABLE" and tokens[i + 1].key == "(" and tokens[i + 2].key == "TABLE_CHANGES":
+            end = self._changes(i + 2, ctes, relation)
+            if end and tokens[end].key == ")":
+                relation.name_span = (tokens[i].start, tokens[end].end)
+                return end + 1
         if tokens[i].key == "TABLE_CHANGES" and len(parts) == 1 and (end := self._changes(i, ctes, relation)):
             return end
         if tokens[i + 1].key == "(":  # a table function
@@ -173,11 +178,11 @@ class RelationScan:
         """``IDENTIFIER('db.' || 't')``: only plain literals can be evaluated here."""
         tokens = self.tokens
         text, end = literal_at(tokens, i + 2)
-        names = tokenize(text)
-        if end > i + 2 and tokens[end].key == ")" and _are_dotted(names):
-            relation.parts = tuple(name.name for name in names[:-1:2])
+        names = names_of_text(text)
+        if tokens[end].key == ")" and names:
+            relation.parts = tuple(name.name for name in names)
             relation.name_span = (tokens[i].start, tokens[end].end)
-            relation.last_text = names[-2].text
+            relation.last_text = names[-1].text
             relation.alias_at = tokens[end].end
             self._register(relation, ctes)
         return self.parentheses(i + 1, ctes, select)
@@ -186,7 +191,7 @@ class RelationScan:
         """The index after ``table_changes('db.t', from, to)``; 0 when it does not have these arguments."""
         tokens = self.tokens
         text, at = literal_at(tokens, i + 2)
-        names = tokenize(text)
+        names = names_of_text(text)
         bounds: list[str] = []
         while tokens[at].key == ",":
             end = self._value(at + 1)
@@ -194,9 +199,9 @@ class RelationScan:
                 return 0
             bounds.append(self.text[tokens[at + 1].start : tokens[end - 1].end])
             at = end
-        if tokens[i + 1].key != "(" or tokens[at].key != ")" or len(bounds) not in (1, 2) or not _are_dotted(names):
+        if tokens[i + 1].key != "(" or tokens[at].key != ")" or len(bounds) not in (1, 2) or not names:
             return 0
-        relation.parts = tuple(name.name for name in names[:-1:2])
+        relation.parts = tuple(name.name for name in names)
         relation.name_span = (tokens[i].start, tokens[at].end)
         relation.changes = tuple(bounds)
         self.structure.tables.append(relation)
@@ -377,12 +382,6 @@ class RelationScan:
         if key == "QUALIFY":
             return after.key not in _NOT_AFTER_QUALIFY
         return False
-
-
-def _are_dotted(tokens: list[Token]) -> bool:
-    """Whether tokens, up to the sentinel, are a dotted name."""
-    *names, _ = tokens
-    return len(names) % 2 == 1 and all(token.key == "." if at % 2 else token.is_name for at, token in enumerate(names))
 
 
 _UNITS: Final = frozenset(

@@ -30,6 +30,11 @@ class DescribeFunction(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefreshFunction(Statement):
+    function: TableName
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShowFunctions(Statement):
     """SHOW [USER | SYSTEM | ALL] FUNCTIONS. `spark_sql` asks Spark for its own, without a schema."""
 

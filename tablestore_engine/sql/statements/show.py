@@ -58,6 +58,20 @@ class ShowCatalogs(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShowProcedures(Statement):
+    """SHOW PROCEDURES [IN schema]."""
+
+    schema: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribeProcedure(Statement):
+    """DESCRIBE PROCEDURE; ``procedure`` comes without ``sys.``, lower-cased."""
+
+    procedure: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Describe(Statement):
     """DESCRIBE TABLE; ``column`` is a dotted column name; ``as_json`` for AS JSON."""
 

@@ -127,6 +127,10 @@ class Noop(Statement):
     """BEGIN, COMMIT, ROLLBACK, or no statement at all: accepted, without effect."""
 
 
+PROCEDURE_SCHEMAS = ("sys", "system")
+"""The names of the schema that procedures are in."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call(Statement):
     """CALL sys.procedure(…); ``procedure`` comes without ``sys.``, lower-cased, as do the names."""

@@ -16,6 +16,7 @@ from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.write.check_constraints import OF_SPARK
 from tablestore_engine.sql.catalog.execute_columns import declared_columns, with_columns
 from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary
 from tablestore_engine.sql.statements.columns import AlterColumns
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
 from tablestore_engine.sql.types.types import parse_sql_type
@@ -43,12 +44,14 @@ def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnD
     try:
         with translated():
             source = f" FROM (SELECT {items})" if items else ""  # all columns may be computed
-            found = spark.sql(f"SELECT ({column.computed_sql}) AS v{source}").schema
+            planned = f"SELECT ({column.computed_sql}) AS v{source}"
+            found = spark.sql(planned).schema
     except TableStoreError as error:
         raise SqlError(
             f"Column '{column.name}' AS {column.computed_sql} cannot be computed: {error.message}",
             hint=f"Use columns of the table, constants and functions. {OF_SPARK}",
         ) from error
+    refuse_temporary(spark, f"Column '{column.name}'", f"SELECT ({column.computed_sql})", planned)
     return replace(column, type_sql=found[0].dataType.simpleString())
 
 
@@ -64,9 +67,11 @@ def check_defaults(fields: Sequence[DataField], spark: Callable[[], SparkSession
             continue
         try:
             with translated():
-                spark().sql(f"SELECT {default_sql(field)} AS v").collect()
+                planned = f"SELECT {default_sql(field)} AS v"
+                spark().sql(planned).collect()
         except TableStoreError as error:
             raise SqlError(
                 f"Column '{field.name}' cannot have DEFAULT {found.sql}: {error.message}",
                 hint=f"A default is an expression of constants and functions that fits the column's type. {OF_SPARK}",
             ) from error
+        refuse_temporary(spark(), f"The default value of column '{field.name}'", f"SELECT ({found.sql})", planned)

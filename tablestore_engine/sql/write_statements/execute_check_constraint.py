@@ -20,19 +20,25 @@ from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.write.check_constraints import check_conditions
+from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.table import AddCheck
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 def check_declared(
     checks: Sequence[CheckConstraint], columns: Sequence[tuple[str, DataType]], spark: SparkSession
 ) -> None:
-    """Raise a SqlError for a constraint of a new table with these columns that Spark cannot evaluate."""
-    check_conditions(checks, _empty(columns, spark))
+    """Raise a SqlError for a constraint of a new table with these columns that Spark cannot evaluate, or
+    that needs this session."""
+    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in columns)
+    check_conditions(checks, spark.sql(f"SELECT {items}"))
+    for check in checks:
+        text = f"SELECT ({check.sql})"
+        refuse_temporary(spark, f"The CHECK constraint {check.shown}", text, f"{text} FROM (SELECT {items})")
 
 
 def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResult:
@@ -50,7 +56,7 @@ def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResu
         check = named if statement.name else unnamed_check(sql, schema.field_names, schema.options)
         with_check(schema.options, check)
         frames = context.frames()
-        check_conditions([check], _empty([(one.name, one.type) for one in schema.fields], frames.spark))
+        check_declared([check], [(one.name, one.type) for one in schema.fields], frames.spark)
         snapshot = frames.pin(table)
         if snapshot is not None:
             wrong = frames.read(table, snapshot.id, {}).where(f"NOT ({sql})").limit(1)
@@ -68,9 +74,3 @@ def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResu
         return StatementResult("ALTER TABLE")
 
     return with_retry(attempt)
-
-
-def _empty(columns: Sequence[tuple[str, DataType]], spark: SparkSession) -> DataFrame:
-    """A frame with these columns."""
-    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in columns)
-    return spark.sql(f"SELECT {items}")

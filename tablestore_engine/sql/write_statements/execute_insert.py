@@ -59,13 +59,18 @@ def execute_insert(statement: InsertInto, context: RowContext) -> StatementResul
 
 
 def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
+    table, frames, aligned = rows_of_insert(statement, context)
+    outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
+    return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
+
+
+def rows_of_insert(statement: Insertion, context: RowContext) -> tuple[Table, Frames, DataFrame]:
+    """The table, with the columns that the write adds, and the rows for it, of which the frames keep the views."""
     table = context.table(statement.table)
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
     table = with_new_columns(table, statement, frame)
-    aligned = aligned_rows(statement, frame, table.schema, frames)
-    outcome = insert(frames.spark, table, frames.rows(aligned), context.intent)
-    return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
+    return table, frames, aligned_rows(statement, frame, table.schema, frames)
 
 
 def with_new_columns(table: Table, statement: Insertion, frame: DataFrame) -> Table:
@@ -98,13 +103,8 @@ def aligned_rows(statement: Insertion, frame: DataFrame, schema: TableSchema, fr
 
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
     """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
-    table = context.table(statement.table)
+    table, frames, aligned = rows_of_insert(statement, context)
     schema = table.schema
-    frames = context.frames()
-    frame = frames.query(query_of(statement, schema))
-    table = with_new_columns(table, statement, frame)
-    schema = table.schema
-    aligned = aligned_rows(statement, frame, schema, frames)
     replaces = None
     if not by_rows(statement, schema, frames.spark):
         replaces = files_of(written_values(statement.partition, schema, frames), schema)

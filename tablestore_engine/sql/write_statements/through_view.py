@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from tablestore_engine.errors import ReadOnlyError, SqlError
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.queries.temp_views import definition_of, ends_with_session, is_temporary
+from tablestore_engine.sql.catalog.execute_context import is_global_temporary
 from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import Truncate
-from tablestore_engine.sql.statements.view import GLOBAL_TEMPORARY, CreateView
+from tablestore_engine.sql.statements.view import CreateView
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 
 Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
@@ -41,7 +42,7 @@ class Shown:
 def temporary_target(statement: Change, context: RowContext) -> Made | None:
     """The temporary view that a statement writes to. Raises ReadOnlyError for one that was not made by SQL."""
     name = statement.table
-    if (name.database or "").lower() == GLOBAL_TEMPORARY and not context.catalog.database_exists(GLOBAL_TEMPORARY):
+    if is_global_temporary(name.database, context.catalog):
         raise _read_only(name)
     if name.database is not None or context.catalog.object_kind(context.database, name.name) is not None:
         return None

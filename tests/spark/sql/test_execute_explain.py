@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SchemaError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -95,3 +95,26 @@ def test_files_are_named_when_none_is_read(store, clauses):
     (file,) = (entry.file.file_name for entry in store.table("t").live_files())
     plan = store.sql("EXPLAIN SELECT * FROM t WHERE v = 99").first()[0]
     assert f"0 of 1 files are read\nfiles: 0 of 1; left out by statistics and file indexes, v = 99: {file}" in plan
+
+
+@pytest.mark.parametrize("change", ["INTO t", "OVERWRITE t", "INTO t REPLACE WHERE id = 3"])
+def test_an_insert_is_planned_with_the_defaults_of_its_columns(store, change):
+    store.sql("CREATE TABLE t (id INT, v INT DEFAULT 40 + 2, d STRING) PARTITIONED BY (d)")
+    before = store.table("t").latest_snapshot()
+    rows = "SELECT CAST(id AS INT), DEFAULT, 'p' FROM range(3, 4)"
+    plan = store.sql(f"EXPLAIN EXTENDED INSERT {change} {rows}").first()[0]
+    assert "42" in plan
+    assert "cannot be resolved" not in plan
+    assert "== Physical Plan ==" in plan
+    assert store.table("t").latest_snapshot() == before
+    values = store.sql(f"EXPLAIN INSERT {change} VALUES (3, DEFAULT, 'p')").first()[0]
+    assert values.startswith("== Physical Plan ==")
+    with pytest.raises(SchemaError, match=r"^EXPLAIN INSERT INTO default\.t failed: "):
+        store.sql("EXPLAIN INSERT INTO t VALUES (1)")
+
+
+def test_an_insert_that_adds_columns_is_planned(store):
+    store.sql("CREATE TABLE t (id INT)")
+    plan = store.sql("EXPLAIN INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 1 AS id, 77 AS added").first()[0]
+    assert "77" in plan
+    assert store.table("t").schema.field_names == ("id",)

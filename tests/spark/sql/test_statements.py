@@ -10,7 +10,13 @@ from support.statement_table import StatementCase, statement_cases, tables_of
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.function import (
+    CreateFunction,
+    DescribeFunction,
+    DropFunction,
+    RefreshFunction,
+    ShowFunctions,
+)
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import PassThrough, Query, QueryInside, Statement
 
@@ -64,7 +70,7 @@ def _of_function(statement: Statement, parser: SparkParser) -> SparkPlan | None:
     """The plan of a function's body, which the function's own plan keeps as text; None for other statements."""
     if isinstance(statement, CreateFunction):
         return parser.read(f"SELECT ({statement.definition.body})")
-    if isinstance(statement, (DropFunction, DescribeFunction, ShowFunctions)):
+    if isinstance(statement, (DropFunction, DescribeFunction, RefreshFunction, ShowFunctions)):
         return SparkPlan("", frozenset(), frozenset())
     if not isinstance(statement, QueriesInside) or "FUNCTION" not in statement.kind:
         return None

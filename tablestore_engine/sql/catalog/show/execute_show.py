@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.metadata.partition import PartitionFormat, escape
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, is_global_temporary
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.catalog.show.shown_columns import ShownColumn, columns_of, shown_columns, shown_fields
 from tablestore_engine.sql.result import StatementResult
@@ -20,26 +20,40 @@ from tablestore_engine.sql.statements.show import (
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.tokens.patterns import matching
 
+Listed = tuple[str, str, bool, str]
 _LISTING = {"namespace": "string", "tableName": "string", "isTemporary": "boolean"}
 
 
 def show_tables(statement: ShowTables, context: CatalogContext) -> StatementResult:
     """SHOW TABLES and SHOW TABLE EXTENDED, including views, as in Spark."""
-    catalog = context.catalog
-    database = catalog.require_database(statement.database or context.database)
-    names = matching([*catalog.list_tables(database), *catalog.list_views(database)], statement.like)
-    if not statement.extended:
-        return answer("SHOW TABLES", _LISTING, [(database, name, False) for name in names])
-    rows = [(database, name, False, _information(database, name, context)) for name in names]
-    return answer("SHOW TABLE EXTENDED", {**_LISTING, "information": "string"}, rows)
+    catalog, schema, rows = context.catalog, statement.database, list[Listed]()
+    if not is_global_temporary(schema, catalog):
+        database = catalog.require_database(schema or context.database)
+        names = matching([*catalog.list_tables(database), *catalog.list_views(database)], statement.like)
+        extended = statement.extended
+        rows = [(database, name, False, _information(database, name, context) if extended else "") for name in names]
+    rows += _temporary(statement, context, details=statement.extended)
+    if statement.extended:
+        return answer("SHOW TABLE EXTENDED", {**_LISTING, "information": "string"}, rows)
+    return answer("SHOW TABLES", _LISTING, [row[:3] for row in rows])
 
 
 def show_views(statement: ShowViews, context: CatalogContext) -> StatementResult:
     """SHOW VIEWS."""
-    database = context.catalog.require_database(statement.database or context.database)
-    names = matching(context.catalog.list_views(database), statement.like)
+    rows = _temporary(statement, context)
+    if not is_global_temporary(statement.database, context.catalog):
+        database = context.catalog.require_database(statement.database or context.database)
+        names = matching(context.catalog.list_views(database), statement.like)
+        rows = [*((database, name, False, "") for name in names), *rows]
     columns = {"namespace": "string", "viewName": "string", "isTemporary": "boolean"}
-    return answer("SHOW VIEWS", columns, [(database, name, False) for name in names])
+    return answer("SHOW VIEWS", columns, [row[:3] for row in rows])
+
+
+def _temporary(statement: ShowTables | ShowViews, context: CatalogContext, *, details: bool = False) -> list[Listed]:
+    """The rows of temporary views, which Spark lists in every schema."""
+    found = context.temporary_views(statement.database, details)
+    named = set(matching([name for _, name, _, _ in found], statement.like))
+    return [row for row in found if row[1] in named]
 
 
 def _information(database: str, name: str, context: CatalogContext) -> str:

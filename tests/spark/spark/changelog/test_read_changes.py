@@ -213,3 +213,8 @@ def test_rows_that_an_overwrite_put_into_other_buckets(store, monkeypatch, bucke
                 more = f"WHERE {('id', 'v')[column - 1]} = {value}"
                 assert changes(store, "'k', 1", "_row_kind, id, v", more) == wanted
         assert changes(store, "'k', 1", "_row_kind, id, v") == sorted(expected)
+
+
+def test_changes_in_table(keyed):
+    found = keyed.sql("SELECT c.id FROM TABLE(table_changes('k', 2)) AS c JOIN k ON k.id <> c.id WHERE k.id = 1")
+    assert [tuple(row) for row in found.collect()] == [(3,)]

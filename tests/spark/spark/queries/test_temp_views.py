@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support.spark_rows import ids_of
+from support.spark_rows import answers, ids_of
 
-from tablestore_engine.errors import SqlError, TableAlreadyExists
+from tablestore_engine.errors import SqlError, TableAlreadyExists, TableNotFound
 from tablestore_engine.spark.queries import temp_views
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 
@@ -112,3 +112,40 @@ def test_a_managed_table_comes_before_one_of_sparks_own_catalog(days):
         days.spark.catalog.dropTempView("t")
         days.spark.sql("DROP TABLE IF EXISTS spark_catalog.default.t")
         days.spark.sql("DROP TABLE IF EXISTS spark_catalog.default.other")
+
+
+def test_temporary_views_are_listed_as_spark_lists_them(days):
+    days.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
+    days.execute("CREATE GLOBAL TEMPORARY VIEW everyones AS SELECT id FROM t")
+    days.execute("CREATE SCHEMA other")
+    ids_of(days, "SELECT id FROM t WHERE day = 'a'")
+    local, shared = ("", "mine", True), ("global_temp", "everyones", True)
+    try:
+        for what in ("TABLES", "VIEWS"):
+            ours = [("default", "t", False)] if what == "TABLES" else []
+            assert answers(days, f"SHOW {what}") == [*ours, local]
+            assert answers(days, f"SHOW {what} IN other") == [local]
+            assert answers(days, f"SHOW {what} IN global_temp") == [shared, local]
+            assert answers(days, f"SHOW {what} IN global_temp LIKE 'e*'") == [shared]
+        ((*row, text),) = answers(days, "SHOW TABLE EXTENDED LIKE 'mine'")
+        assert tuple(row) == local
+        assert "View Text: SELECT id FROM default.t" in text
+        assert "#" not in text
+    finally:
+        days.execute("DROP VIEW global_temp.everyones")
+    assert answers(days, "SHOW VIEWS IN global_temp") == [local]
+
+
+@pytest.mark.parametrize("change", ["DROP TABLE t", "ALTER TABLE t RENAME TO other.t"])
+def test_views_and_frames_say_that_their_table_was_dropped(days, change):
+    days.execute("CREATE SCHEMA other")
+    days.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
+    frame = days.sql("SELECT * FROM t")
+    days.execute(change)
+    for read in (lambda: days.sql("SELECT * FROM mine").collect(), frame.collect):
+        with pytest.raises(TableNotFound) as caught:
+            read()
+        assert str(caught.value).startswith(
+            "Table 'default.t' does not exist any more: it was dropped or renamed after "
+        )
+        assert "copy" not in str(caught.value)

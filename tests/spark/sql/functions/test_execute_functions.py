@@ -130,3 +130,17 @@ def test_values_call_functions(store):
         ("SELECT twice(a) FROM VALUES (1), (2) AS v(a)", [(2,), (4,)]),
     ):
         assert [tuple(row) for row in store.sql(text).collect()] == answer, text
+
+
+def test_functions_are_called_by_a_text_and_refreshed(shop):
+    shop.sql("CREATE FUNCTION s.plus(x INT, y INT DEFAULT 10) RETURNS INT RETURN x + y")
+    shop.sql("CREATE AGGREGATE FUNCTION spread(v INT) RETURNS INT RETURN max(v) - min(v)")
+    answer = shop.sql(
+        "SELECT identifier('s.plus')(id), IDENTIFIER('tablestore.s' || '.plus')(id, 1) FROM t ORDER BY id"
+    )
+    assert [tuple(row) for row in answer.collect()] == [(11, 2), (12, 3)]
+    assert one(shop, "SELECT identifier('spread')(id) + identifier('abs')(-1) FROM t") == 2
+    assert shop.sql("SELECT identifier(:f)(1)", args={"f": "s.plus"}).first()[0] == 11
+    shop.sql("REFRESH FUNCTION s.plus")
+    with pytest.raises(FunctionNotFound, match=r"s\.minus"):
+        shop.sql("REFRESH FUNCTION s.minus")

@@ -61,8 +61,14 @@ SHOW USER FUNCTIONS IN s LIKE 'f*'
 -- ours: SHOW CATALOGS
 SHOW CATALOGS LIKE 'a*'
 
--- spark: SHOW PROCEDURES
+-- ours: SHOW PROCEDURES
 SHOW PROCEDURES
+
+-- ours: SHOW PROCEDURES of a schema
+SHOW PROCEDURES IN sys
+
+-- spark: SHOW PROCEDURES of another catalog
+SHOW PROCEDURES FROM lake.system
 
 -- spark: SHOW COLLATIONS
 SHOW COLLATIONS LIKE 'UNI*'
@@ -127,7 +133,10 @@ DESCRIBE CATALOG spark_catalog
 -- ours: DESCRIBE HISTORY is a column of a table
 DESCRIBE HISTORY t
 
--- spark: DESCRIBE PROCEDURE
+-- ours: DESCRIBE PROCEDURE
+DESCRIBE PROCEDURE sys.compact
+
+-- spark: DESCRIBE PROCEDURE of another catalog
 DESCRIBE PROCEDURE s.p
 
 -- ours: EXPLAIN

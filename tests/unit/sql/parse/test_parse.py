@@ -146,7 +146,8 @@ PASSED = [
     "declare x int = 5",
     "msck something",
     "refresh '/path'",
-    "refresh function f",
+    "describe procedure lake.system.p",
+    "show procedures in lake.system",
     "something else 'that never ends",
 ]
 

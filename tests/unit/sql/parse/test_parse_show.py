@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from support.parsed import DB_T, Case, T, parsing_test
 
+from tablestore_engine.sql.statements.function import RefreshFunction
 from tablestore_engine.sql.statements.layout import AnalyzeTable, AnalyzeTables
 from tablestore_engine.sql.statements.schema import (
     DescribeSchema,
@@ -12,9 +13,11 @@ from tablestore_engine.sql.statements.schema import (
 )
 from tablestore_engine.sql.statements.show import (
     Describe,
+    DescribeProcedure,
     ShowColumns,
     ShowCreateTable,
     ShowPartitions,
+    ShowProcedures,
     ShowTables,
     ShowTblProperties,
     ShowViews,
@@ -45,6 +48,13 @@ LOOKING: list[Case] = [
         ShowPartitions,
         {"table": T, "partition": (PartitionValue("a", "1"),)},
     ),
+    ("show procedures", ShowProcedures, {}),
+    ("show procedures in spark_catalog", ShowProcedures, {}),
+    ("show procedures from tablestore.sys", ShowProcedures, {"schema": "sys"}),
+    ("describe procedure sys.Compact", DescribeProcedure, {"procedure": "compact"}),
+    ("desc procedure compact", DescribeProcedure, {"procedure": "compact"}),
+    ("describe procedure", Describe, {"table": TableName(None, "procedure")}),
+    ("refresh function db.f", RefreshFunction, {"function": TableName("db", "f")}),
     ("describe db.t", Describe, {"table": DB_T}),
     ("desc table extended db.t", Describe, {"table": DB_T, "extended": True}),
     ("describe formatted t", Describe, {"table": T, "extended": True}),

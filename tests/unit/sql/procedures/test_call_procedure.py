@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.procedures.call_procedure import PROCEDURES, execute_call
+from tablestore_engine.sql.procedures.call_procedure import (
+    PROCEDURES,
+    describe_procedure,
+    execute_call,
+    show_procedures,
+)
 from tablestore_engine.sql.procedures.procedure import Procedure
+from tablestore_engine.sql.statements.show import DescribeProcedure, ShowProcedures
 from tablestore_engine.sql.statements.statement import Call
 
 EXAMPLE = "CALL sys.probe(table => 'db.t')"
@@ -82,3 +88,31 @@ def test_each_procedure_explains_itself(name):
     assert procedure.example.startswith(f"CALL sys.{name}(")
     assert procedure.required <= len(procedure.parameters)
     assert procedure.columns
+
+
+def test_procedures_are_shown_and_described():
+    shown = show_procedures(ShowProcedures(sql="", schema="System"), None)
+    assert [row[3] for row in shown.rows] == sorted(PROCEDURES)
+    assert shown.rows[0][:3] == ("tablestore", ["sys"], "sys")
+    lines = [line for (line,) in describe_procedure(DescribeProcedure(sql="", procedure="rollback"), None).rows]
+    assert lines == [
+        "Procedure:   sys.rollback",
+        "Description: Restores the rows of a snapshot or tag, as a new snapshot.",
+        f"{'':<13}{SECOND}",
+        "Parameters:  table",
+        "             [version]",
+        "             [snapshot]",
+        "             [tag]",
+        "Answer:      previous_snapshot_id bigint, rolled_back_snapshot_id bigint, current_snapshot_id bigint",
+        "Example:     CALL sys.rollback(table => 'db.t', version => 'year-end')",
+    ]
+    with pytest.raises(SqlError, match="Did you mean 'compact'"):
+        describe_procedure(DescribeProcedure(sql="", procedure="compct"), None)
+    with pytest.raises(SqlError, match="tables have no branches yet"):
+        describe_procedure(DescribeProcedure(sql="", procedure="create_branch"), None)
+
+
+SECOND = (
+    "`version` is either; `snapshot` and `tag` are explicit. Later snapshots are kept until they expire, so their "
+    "readers do not fail, and the rollback can itself be rolled back."
+)

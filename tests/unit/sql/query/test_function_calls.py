@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.query.function_calls import calls_of_current_names
+from tablestore_engine.sql.query.function_calls import calls_of_current_names, function_calls
 
 NAMED = " AS `current_schema()`"
 CATALOG = " AS `current_catalog()`"
@@ -32,3 +32,17 @@ def test_calls_of_the_current_database(text, aliases):
 
 
 _CALLS = ("current_database()", "current_schema()", "current_catalog()")
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("SELECT identifier('f')(1), g(2)", [("identifier('f')", ("f",)), ("g", ("g",))]),
+        ("SELECT IDENTIFIER('s' || '.f') (a)", [("IDENTIFIER('s' || '.f')", ("s", "f"))]),
+        ("SELECT identifier('tablestore.s.`a b`')()", [("identifier('tablestore.s.`a b`')", ("s", "a b"))]),
+        ("SELECT identifier(x)(1), identifier('a b')(1), identifier('lake.s.f')(1), (x)(1)", []),
+    ],
+)
+def test_functions_are_called_by_a_text(text, calls):
+    found = [(text[one.start : one.end], one.parts) for one in function_calls(text) if one.parts != ("identifier",)]
+    assert [one for one in found if one[1] != ("IDENTIFIER",)] == calls

@@ -90,6 +90,7 @@ def test_rows_and_subqueries_end_with_their_alias(item, names):
     [
         ("table_changes('a.t', 1)", ("1",)),
         ("table_changes('t', date '2024-01-01' + interval 1 day, f())", ("date '2024-01-01' + interval 1 day", "f()")),
+        ("table(table_changes('a.t', 1, 2))", ("1", "2")),
         ("table_changes('t', :a, (select 1))", None),
         ("table_changes('t')", None),
         ("table_changes('t', 1, 2, 3)", None),

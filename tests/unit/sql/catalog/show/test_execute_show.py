@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from support.execute_door import door, partitioned  # noqa: F401
+from support.execute_door import Door, door, partitioned  # noqa: F401
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, DatabaseNotFound, NotFoundError, SqlError, TableNotFound
@@ -47,6 +49,21 @@ def test_show_tables_and_views(door):
     assert "Type: VIEW" in extended[1][3]
     with pytest.raises(DatabaseNotFound, match="default, s"):
         door.run("show tables in nope")
+
+
+def test_temporary_views_are_listed_behind_the_others(door):
+    listed = {None: [("", "mine", True, "about mine")], "global_temp": [("global_temp", "ours", True, "about ours")]}
+    session = Door(replace(door.context, temporary_views=lambda schema, described: listed.get(schema, [])))
+    session.run("create table t (a int)")
+    session.view("w")
+    assert session.rows("show tables") == [("default", "t", False), ("default", "w", False), ("", "mine", True)]
+    assert session.rows("show views like 'm*'") == [("", "mine", True)]
+    assert session.rows("show views in global_temp") == [("global_temp", "ours", True)]
+    assert session.rows("show tables in global_temp") == [("global_temp", "ours", True)]
+    assert session.rows("show table extended like 'mine'") == [("", "mine", True, "about mine")]
+    assert door.rows("show tables in global_temp") == []
+    session.run("create schema global_temp")
+    assert ("global_temp", "s", False) not in session.rows("show tables in global_temp")
 
 
 CREATES = {

@@ -1,0 +1,53 @@
+"""Objects of a session in the text of a definition that outlives it: temporary views and functions, and variables.
+
+Another session would not find them, or find others, so such a definition is refused, as in Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.spark.queries.session_functions import users_functions
+from tablestore_engine.spark.queries.session_variables import variables_of
+from tablestore_engine.spark.queries.temp_views import ends_with_session, is_temporary
+from tablestore_engine.sql.query.function_calls import function_calls
+from tablestore_engine.sql.tokens.lexer import tokenize
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def refuse_temporary_views(spark: SparkSession, what: str, names: Iterable[str]) -> None:
+    """Raise a SqlError for a definition that reads a temporary view; `names` are those without a schema in it."""
+    for name in names:
+        if is_temporary(spark, name) and ends_with_session(spark, name):
+            raise SqlError(
+                f"{what} cannot read the temporary view '{name}', which ends with the session.",
+                hint=f"Create '{name}' as a view or a table, or this one as a temporary view.",
+            )
+
+
+def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql: str) -> None:
+    """Raise a SqlError for a definition that calls a temporary function, or reads a variable.
+
+    `what` is defined by the user's text `query_sql`, which Spark gets as `planned_sql`.
+    """
+    called = {one.parts[-1].lower() for one in function_calls(query_sql) if _may_be_temporary(one.parts)}
+    for name in sorted(called & users_functions(spark)) if called else ():
+        raise SqlError(
+            f"{what} cannot call the temporary function '{name}', which ends with the session.",
+            hint="CREATE FUNCTION makes one that stays in the warehouse.",
+        )
+    named = {token.name.lower() for token in tokenize(query_sql) if token.is_name}
+    for name in variables_of(spark, planned_sql):
+        if name.lower() in named:  # and is no text in quotes
+            raise SqlError(
+                f"{what} cannot read the variable '{name}', which ends with the session.",
+                hint="Write its value instead.",
+            )
+
+
+def _may_be_temporary(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 1 or parts[0].lower() == "session"
