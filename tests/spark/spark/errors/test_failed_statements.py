@@ -103,7 +103,7 @@ def test_partitions_that_fail_by_a_value_name_their_table(store, path):
         f"insert into t partition (p) select {columns}, 1 div v from t",
         "insert into t replace where p = 3 select id, 1 div v, s, a, tiny, 3 from t",
     ):
-        words = "INSERT INTO" if text.startswith("insert into t partition") else "INSERT OVERWRITE"
+        words = "INSERT INTO" if text.startswith("insert into") else "INSERT OVERWRITE"
         check(failure(store, text), words, "DIVIDE_BY_ZERO")
 
 
