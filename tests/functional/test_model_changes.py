@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from dbt.tests.util import run_dbt, run_dbt_and_capture
+from dbt.tests.util import run_dbt, run_dbt_and_capture, write_file
 from support.dbt_models import store_of
 from support.spark_rows import answers
 
@@ -200,6 +203,24 @@ class TestRunsWithoutRows:
         run_dbt(["run", "-s", "taken", "--sample", sample])
         assert answers(store, "select * from taken order by id") == [(1,), (2,), (4,)]
 
+    @pytest.mark.parametrize(
+        ("strategy", "words"),
+        [
+            ("'insert_overwrite', partition_by='id'", "`insert_overwrite` replaces whole partitions"),
+            (
+                "'changelog', unique_key='id', merge_update_columns=['id']",
+                "`merge_update_columns` would have no effect",
+            ),
+            ("'changelog', unique_key='id', on_expired='rebuild'", "`on_expired: rebuild` is unknown"),
+        ],
+    )
+    def test_strategies_that_changes_do_not_fit(self, project, strategy, words):
+        text = "{{{{ config(materialized='incremental', incremental_strategy={strategy}) }}}} "
+        text += "select * from {{{{ changes(ref('orders')) }}}}"
+        write_file(text.format(strategy=strategy), project.project_root, "models", "unfit.sql")
+        results = run_dbt(["run", "-s", "unfit"], expect_pass=False)
+        assert words in results[0].message
+
     def test_an_ephemeral_model_has_no_changes(self, project):
         results = run_dbt(["run", "-s", "refused"], expect_pass=False)
         assert "`changes(between)`" in results[0].message
@@ -279,3 +300,39 @@ join {{ customers }} k on k.customer = c.customer
         assert answers(store, "select * from named") == [(10, "ann")]
         run_dbt(["run"])
         assert answers(store, "select * from named order by id") == [(10, "ann"), (70, "late")]
+
+
+class TestClones:
+    """A clone of a model goes on from where the model is."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        text = "{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }} "
+        sources = "sources: [{name: shop, schema: '{{ var(\"shop\") }}', tables: [{name: orders}]}]"
+        return {"sources.yml": sources, "taken.sql": text + "select * from {{ changes(source('shop', 'orders')) }}"}
+
+    def test_only_later_changes_are_read(self, project):
+        store, schema = store_of(project), f"{project.test_schema}_clone"
+        store.execute(f"create schema if not exists {project.test_schema}")
+        store.execute("create table orders (id int, n int, primary key (id) not enforced)")
+        store.execute("insert into orders values (1, 1)")
+        shop = ["--vars", f"shop: {project.test_schema}"]
+        run_dbt(["run", *shop])
+        store.execute("insert into orders values (2, 2)")
+        state = Path(project.project_root, "state")
+        state.mkdir()
+        shutil.copy(Path(project.project_root, "target", "manifest.json"), state)
+        target = {"type": "tablestore", "warehouse": project.adapter.config.credentials.warehouse, "schema": schema}
+        profile = {"target": "clone", "outputs": {"clone": target}}
+        folder = Path(project.project_root, "clone_profile")
+        folder.mkdir()
+        (folder / "profiles.yml").write_text(json.dumps({"test": profile}))
+        other = ["--profiles-dir", str(folder), *shop]
+        run_dbt(["clone", "--state", str(state), *other])
+        assert answers(store, f"select * from {schema}.taken") == [(1, 1)]
+        run_dbt(["run", *other])
+        assert answers(store, f"select * from {schema}.taken order by id") == [(1, 1), (2, 2)]
+        orders = store.table("orders")
+        names = {f"dbt-{one}.taken" for one in (project.test_schema, schema)}
+        assert set(consumers(orders.io, orders.paths)) == names
+        store.execute(f"drop schema {schema} cascade")

@@ -26,12 +26,14 @@ from dbt.adapters.tablestore.models.snapshot_source import snapshot_source
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.operation.commit.consumed_positions import Consumed
+from tablestore_engine.operation.commit.consumed_positions import Consumed, with_news
+from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from dbt.adapters.contracts.connection import AdapterResponse
     from pyspark.sql import DataFrame, SparkSession
 
 _numbers = itertools.count(1)
@@ -65,6 +67,7 @@ class ChangeMethods(SchemaMethods):
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
         if _is_fixture(source, f"changes({source.identifier})", model):
             return str(source.render())
+        on_expired_of(model.get("config") or {})
         _refuse_windows(f"changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
@@ -84,6 +87,21 @@ class ChangeMethods(SchemaMethods):
             return str(source.render())
         with self.connections.exception_handler("snapshot"):
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_cloned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
+        """The rows of the table that a model is cloned from."""
+        with self.connections.exception_handler("clone"):
+            return self._model_changes.cloned_sql(str(model["unique_id"]), source)
+
+    @available.parse_none
+    def tablestore_clone(self, sql: str, this: BaseRelation, model: Mapping[str, Any]) -> AdapterResponse:
+        """Run the statement that clones a model's table, which is computed from the same changes of others then."""
+        name = str(model["unique_id"])
+        with self.connections.exception_handler("clone"):
+            done = self.connections.write(sql, WriteIntent(consumed=self._consumed_by(name)))
+            self._model_changes.keep(name, this)
+            return done
 
     @available.parse(lambda *a, **k: "")
     def tablestore_snapshot_query(
@@ -142,7 +160,7 @@ class ChangeMethods(SchemaMethods):
         return self._identities.identity(model, sql, options.get(CommitOptions.commit_user_prefix.key))
 
     def _consumed_by(self, model: str) -> tuple[Consumed, ...]:
-        return (*self._model_changes.consumed_by(model), *self._model_topics.consumed_by(model))
+        return with_news((*self._model_changes.consumed_by(model), *self._model_topics.consumed_by(model)))
 
     def _topic_at(self, source: BaseRelation, model: Mapping[str, Any]) -> KafkaTopic:
         """The topic that a source of a model is. Raises DbtRuntimeError."""
@@ -254,12 +272,16 @@ def _is_fixture(source: BaseRelation, call: str, model: Mapping[str, Any]) -> bo
     return True
 
 
+_REPLACING = {"microbatch": "windows", "insert_overwrite": "partitions"}
+
+
 def _refuse_windows(call: str, model: Mapping[str, Any]) -> None:
-    """A microbatch replaces all rows of its window, and changes are read by the first batch of a run only."""
-    if (model.get("config") or {}).get("incremental_strategy") == "microbatch":
+    """Raise DbtRuntimeError where the rows that the model makes replace others than those that changed."""
+    strategy = (model.get("config") or {}).get("incremental_strategy")
+    if strategy in _REPLACING:
         raise DbtRuntimeError(
-            f"`{call}` in {model.get('unique_id')}: the strategy `microbatch` replaces whole windows, but only the rows"
-            " that changed are read. Use the strategy `changelog`, `upsert` or `append`."
+            f"`{call}` in {model.get('unique_id')}: the strategy `{strategy}` replaces whole {_REPLACING[strategy]},"
+            " but only the rows that changed are read. Use the strategy `changelog`, `upsert` or `append`."
         )
 
 

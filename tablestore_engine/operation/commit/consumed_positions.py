@@ -81,8 +81,12 @@ class Consumed:
 
 
 def with_news(consumed: Iterable[Consumed]) -> tuple[Consumed, ...]:
-    """Those of which the source has changes after `before`."""
-    return tuple(one for one in consumed if one.before != one.after)
+    """All of them, if a source has changes after `before`; else none.
+
+    The rows follow from all sources: another write that used changes of one without news has used them before.
+    """
+    found = tuple(consumed)
+    return found if any(one.before != one.after for one in found) else ()
 
 
 def folded(source: str) -> str:

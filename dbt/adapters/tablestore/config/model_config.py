@@ -27,6 +27,7 @@ LOOSE_KEY_HINT = (
 """The advice for rows whose key is null or occurs twice, if the key comes from `unique_key`."""
 
 CHANGELOG = "changelog"
+_OF_A_MERGE = ("merge_update_columns", "merge_exclude_columns", "incremental_predicates")
 KEY_STRATEGIES = ("upsert", "merge", CHANGELOG)
 """Incremental strategies for which `unique_key` becomes the table's primary key."""
 
@@ -111,10 +112,16 @@ def takes_row_kinds(config: Mapping[str, Any]) -> bool:
 
 
 def check_key(config: Mapping[str, Any]) -> None:
-    """Refuse an upsert of rows that have no key. `merge` without one only inserts, as in other adapters.
+    """Refuse an upsert of rows that have no key, and what only a MERGE would take from a strategy that makes none.
+    `merge` without a key only inserts, as in other adapters.
 
     Raises DbtRuntimeError.
     """
+    if config.get("incremental_strategy") == CHANGELOG and (found := [one for one in _OF_A_MERGE if config.get(one)]):
+        raise DbtRuntimeError(
+            f"Incremental strategy '{CHANGELOG}' takes each row as its `_row_kind` says, so `{found[0]}` would have no"
+            " effect. Remove it, or use the strategy 'upsert' on rows without `_row_kind`."
+        )
     if config.get("incremental_strategy") == "upsert" and not unique_keys(config):
         raise DbtRuntimeError(
             "Incremental strategy 'upsert' needs a key. Set `unique_key`, or use the strategy 'append'."

@@ -21,7 +21,7 @@ from dbt.adapters.tablestore.connection.environment import builds_models
 from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, positions_of, with_news
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 
@@ -43,7 +43,7 @@ class _Run:
 
     `millis`: when it began. All sources are read as of this time, so that rows which were committed in order are seen
     in order: whatever comes later is read by the next run.
-    `compared`: of a dbt snapshot, the changes that it compares; they may expire.
+    `compared`: those of which no snapshot is kept for the next run, as by a dbt snapshot.
     """
 
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
@@ -94,6 +94,18 @@ class ModelChanges:
         run.compared = (Consumed(source.name, before, after),)
         return source.query if position is None else source.changed_rows(position, after)
 
+    def cloned_sql(self, model: str, source: BaseRelation) -> str:
+        """All rows of another table of the model; the clone goes on from where that one is."""
+        snapshot = self._table(source).latest_snapshot()
+        run = self._runs[model] = _Run()
+        for name, position in positions_of(snapshot).items():
+            one = Consumed(name, None, position)
+            if name.startswith(KAFKA) or "#" in name:
+                run.compared += (one,)
+            else:
+                run.consumed[name] = one
+        return self._version(source, snapshot)
+
     def _version(self, source: BaseRelation, snapshot: Snapshot | None) -> str:
         return f"{source.render()} " + ("where false" if snapshot is None else f"version as of {snapshot.id}")
 
@@ -114,7 +126,8 @@ class ModelChanges:
         if found is None:
             raise DbtRuntimeError(
                 f"{this.render()} has rows, but does not say up to which snapshot of {source.render()} they were"
-                " computed. Run the model once with --full-refresh; later runs then read only changes."
+                " computed. Run the model once with --full-refresh; later runs then read only changes. `changes()` must"
+                " be called then, too, outside of `is_incremental()`: it gives all rows."
             )
         return found
 
@@ -151,9 +164,9 @@ class ModelChanges:
         return positions_of(self._table(this).latest_snapshot())
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
-        """The changes used by the statement that writes a model's rows, unless its sources have nothing new."""
+        """The changes used by the statement that writes a model's rows."""
         run = self._runs.get(model, _Run())
-        return with_news((*run.consumed.values(), *run.compared))
+        return (*run.consumed.values(), *run.compared)
 
     def keep(self, model: str, this: BaseRelation) -> None:
         """After a model's rows were written: keep the snapshots from which its next run goes on.

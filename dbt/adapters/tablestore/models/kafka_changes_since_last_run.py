@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic
-from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, with_news
+from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.storage import clock
@@ -108,8 +108,8 @@ class ModelTopics:
         return ""
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
-        """The messages that the statement which writes a model's rows uses, unless its topics have nothing new."""
-        return with_news(self._runs.get(model, _Run()).consumed.values())
+        """The messages that the statement which writes a model's rows uses."""
+        return tuple(self._runs.get(model, _Run()).consumed.values())
 
     def bury(self, model: str, schema: str) -> None:
         """Store the messages that could not be read. Before the model's commit: written twice, they replace

@@ -15,6 +15,7 @@ from tablestore_engine.operation.commit.consumed_positions import (
     Position,
     positions_of,
     with_consumed,
+    with_news,
 )
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write.write_task import write_table
@@ -63,6 +64,18 @@ def test_another_write_that_used_the_changes_wins(table):
     assert table.latest_snapshot().id == 2
     with pytest.raises(ConflictError, match="none of them"):
         commit(table, Consumed("shop.others", FIRST, NEXT), number=4)
+
+
+def test_another_write_that_used_changes_of_a_source_without_news_wins(table):
+    """Rows of a join follow from both sources: those of the one that had no news are another write's now."""
+    customers = "shop.customers"
+    commit(table, Consumed(ORDERS, None, FIRST), Consumed(customers, None, FIRST))
+    read = with_news([Consumed(ORDERS, FIRST, FIRST), Consumed(customers, FIRST, NEXT)])
+    commit(table, Consumed(ORDERS, FIRST, NEXT), number=2)
+    with pytest.raises(ConsumedElsewhereError, match=r"changes of shop\.orders after snapshot 3"):
+        commit(table, *read, number=3)
+    assert positions(table) == {ORDERS: NEXT, customers: FIRST}
+    assert with_news([Consumed(ORDERS, NEXT, NEXT), Consumed(customers, FIRST, FIRST)]) == ()
 
 
 def test_the_same_write_sent_again_is_found(table):

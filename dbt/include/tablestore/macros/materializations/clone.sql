@@ -5,7 +5,7 @@
 {% macro tablestore__create_or_replace_clone(this_relation, defer_relation) -%}
   create or replace table {{ this_relation.render() }}
   {{ adapter.tablestore_clauses_of(defer_relation) }}
-  as select * from {{ defer_relation.render() }}
+  as select * from {{ adapter.tablestore_cloned(defer_relation, model) }}
 {%- endmacro %}
 
 
@@ -33,9 +33,9 @@
     {%- if existing_relation is not none and not existing_relation.is_table -%}
       {% do adapter.drop_relation(existing_relation) %}
     {%- endif -%}
-    {% call statement('main') -%}
-      {{ create_or_replace_clone(target_relation, source) }}
-    {%- endcall %}
+    {%- set response = adapter.tablestore_clone(
+          create_or_replace_clone(target_relation, source), target_relation, model) -%}
+    {{ store_result('main', response=response, agate_table=none) }}
     {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
     {% do persist_docs(target_relation, model) %}
   {%- else -%}
