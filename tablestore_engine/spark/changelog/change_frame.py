@@ -27,10 +27,10 @@ from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
-from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, has_root
+from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.equal_rows import comparable_row, summed_rows
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.lookup_rows import MOST_KEYS, frame_of_fields, frame_of_rows, lookup_columns
@@ -99,7 +99,7 @@ def _changes_by_key(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataF
         hint = "/*+ BROADCAST(t) */ " if few else ""
         changed = f"SELECT {chosen} FROM {{changed}}"
         semi = f"SELECT {hint}s.* FROM {{{name}}} s LEFT SEMI JOIN ({changed}) t ON {same}"
-        return f"SELECT {chosen}, {row} AS {_ROW}, {_comparable_row(schema)} AS {_VALUE} FROM ({semi})"
+        return f"SELECT {chosen}, {row} AS {_ROW}, {comparable_row(schema.fields)} AS {_VALUE} FROM ({semi})"
 
     on = " AND ".join(f"b.{formatted(k)} <=> a.{formatted(k)}" for k in keys)
     changes = (
@@ -125,30 +125,6 @@ def _changes_by_key(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataF
     )
 
 
-def _comparable_row(schema: TableSchema) -> str:
-    """SQL of a value that is equal for equal rows: maps have no equality."""
-    return f"struct({', '.join(_comparable(formatted(f.name), f.type) for f in schema.fields)})"
-
-
-def _comparable(value: str, kind: DataType, depth: int = 0) -> str:
-    if isinstance(kind, AtomicType):
-        return f"to_json({value})" if kind.root == "VARIANT" else value
-    one = f"x{depth}"
-    if isinstance(kind, ArrayType):
-        inner = _comparable(one, kind.element, depth + 1)
-        return value if inner == one else f"transform({value}, {one} -> {inner})"
-    if isinstance(kind, MapType):
-        inner = _comparable(f"{one}.value", kind.value, depth + 1)
-        entries = f"transform(map_entries({value}), {one} -> struct({one}.key AS k, {inner} AS v))"
-        return f"array_sort({entries})"
-    if isinstance(kind, RowType):
-        fields = [(_comparable(f"{value}.{formatted(f.name)}", f.type, depth + 1), f) for f in kind.fields]
-        if all(text == f"{value}.{formatted(f.name)}" for text, f in fields):
-            return value
-        return f"CASE WHEN {value} IS NOT NULL THEN struct({', '.join(text for text, _ in fields)}) END"
-    return value
-
-
 def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
     looked_up = None
     if plan.marked:
@@ -165,10 +141,7 @@ def _changes_of_signed_files(spark: SparkSession, table: Table, plan: SignedFile
         part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _rows_with_counts(scans, one, sign)
     ]
     parts += looked_up or ()
-    summed = (
-        f"SELECT * FROM (SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM {{rows}} GROUP BY {columns})"
-        f" WHERE {_COUNT} <> 0"
-    )
+    summed = f"SELECT * FROM ({summed_rows(plan.added.schema.fields, _COUNT, '{rows}')}) WHERE {_COUNT} <> 0"
     kind = f"CASE WHEN {_COUNT} > 0 THEN {_INSERT} ELSE {_DELETE} END AS {ROW_KIND}"
     text = repeated_sql(f"SELECT {kind}, {columns}, abs({_COUNT}) AS {_COUNT} FROM ({summed})", [ROW_KIND, *names])
     return typed(spark.sql(text, rows=reduce(DataFrame.unionAll, parts)), plan.added.schema)

@@ -30,6 +30,7 @@ from tablestore_engine.operation.scan.multiset_file_overlap import overlapping_w
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
+from tablestore_engine.spark.expressions.equal_rows import summed_rows
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
@@ -159,7 +160,7 @@ class _MultisetFrames:
     def _repeated(self, multiset: str) -> str:
         """Query for the rows whose counts do not sum up to zero, each as often as they do."""
         columns = ", ".join(self._names)
-        summed = f"SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM ({multiset}) GROUP BY {columns}"
+        summed = summed_rows(self._scans.schema.fields, _COUNT, multiset)
         if self._check:
             checked = f"CASE WHEN {_COUNT} < 0 THEN raise_error({self._complaint()}) ELSE {_COUNT} END"
             summed = f"SELECT {columns}, {checked} AS {_COUNT} FROM ({summed})"
