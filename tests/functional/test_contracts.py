@@ -163,3 +163,37 @@ class TestConstraintsOfTheTable:
         assert self.state(project, "copy") == self.state(project)
         self.build(project, "5 as id, 5 as v", "[{type: check, expression: v > 1}]", "--full-refresh")
         assert self.state(project) == (["id"], {"v_check": "v > 1"})
+
+
+VIEW = """
+models:
+  - name: seen
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: int, constraints: [{type: not_null}]}
+      - {name: v, data_type: int, constraints: [{type: check, name: positive, expression: v > 0}]}
+"""
+
+
+class TestMaterializedViews:
+    """Each refresh is held to the contract."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        text = "{{ config(materialized='materialized_view') }} select id, v from {{ target.schema }}.counted"
+        return {"seen.sql": text, "seen.yml": VIEW}
+
+    def test_a_row_that_violates_it_is_refused(self, project):
+        project.run_sql("create table {schema}.counted (id int, v int)")
+        project.run_sql("insert into {schema}.counted values (1, -1)")
+        [result] = run_dbt(["run"], expect_pass=False)
+        assert "A row violates the CHECK constraint positive (v > 0): v = -1" in result.message
+        project.run_sql("create or replace table {schema}.counted (id int, v int)")
+        project.run_sql("insert into {schema}.counted values (1, 1)")
+        for _ in range(2):
+            run_dbt(["run"])
+        for row in ("(2, -2)", "(null, 2)"):
+            project.run_sql(f"insert into {{schema}}.counted values {row}")
+            [result] = run_dbt(["run"], expect_pass=False)
+            assert "violates the" in result.message
+            assert project.run_sql("select id, v from {schema}.seen", fetch="all") == [(1, 1)]

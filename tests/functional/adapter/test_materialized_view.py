@@ -21,10 +21,6 @@ from support.dbt_models import table_of
 from dbt.adapters.tablestore.relation.cache_and_catalog import describe
 
 
-def table_of(project, relation):
-    return table_of(project, relation.identifier)
-
-
 def relation_type(project, relation):
     return describe(project.adapter.catalog, project.test_schema, relation.identifier).kind
 
@@ -52,7 +48,7 @@ class Changes(MaterializedViewChanges):
 
     @staticmethod
     def check_start_state(project, materialized_view):
-        schema = table_of(project, materialized_view).schema
+        schema = table_of(project, materialized_view.identifier).schema
         assert schema.primary_keys == ()
         assert "target-file-size" not in schema.options
 
@@ -62,7 +58,7 @@ class Changes(MaterializedViewChanges):
 
     @staticmethod
     def check_state_alter_change_is_applied(project, materialized_view):
-        assert table_of(project, materialized_view).schema.options["target-file-size"] == "64 mb"
+        assert table_of(project, materialized_view.identifier).schema.options["target-file-size"] == "64 mb"
 
     @staticmethod
     def change_config_via_replace(project, materialized_view):
@@ -70,7 +66,7 @@ class Changes(MaterializedViewChanges):
 
     @staticmethod
     def check_state_replace_change_is_applied(project, materialized_view):
-        assert table_of(project, materialized_view).schema.primary_keys == ("id",)
+        assert table_of(project, materialized_view.identifier).schema.primary_keys == ("id",)
 
     @staticmethod
     def query_relation_type(project, relation):

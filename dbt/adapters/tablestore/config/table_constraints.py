@@ -32,7 +32,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 _NOT_NULL = "not-null"
 """How a table remembers the columns that its model makes NOT NULL, next to the options."""
 
-_BUILDS = ("table", "incremental", "seed")
+_BUILDS = ("table", "incremental", "materialized_view", "seed")
 
 
 @dataclass(frozen=True)
