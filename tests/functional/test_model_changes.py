@@ -173,7 +173,7 @@ class TestChain:
 
 
 class TestRunsWithoutRows:
-    """`--empty` and `--sample` limit changes as they do any other relation."""
+    """`--empty` takes no changes, and loses none; `--sample` takes all."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -201,7 +201,7 @@ class TestRunsWithoutRows:
         store.execute("insert into orders values (3, timestamp'2024-01-03'), (4, timestamp'2024-01-04')")
         sample = '{"start": "2024-01-04", "end": "2024-01-05"}'
         run_dbt(["run", "-s", "taken", "--sample", sample])
-        assert answers(store, "select * from taken order by id") == [(1,), (2,), (4,)]
+        assert answers(store, "select * from taken order by id") == [(1,), (2,), (3,), (4,)]
 
     @pytest.mark.parametrize(
         ("strategy", "words"),
@@ -225,6 +225,10 @@ class TestRunsWithoutRows:
         results = run_dbt(["run", "-s", "refused"], expect_pass=False)
         assert "`changes(between)`" in results[0].message
         assert "an ephemeral model has no table" in results[0].message
+        text = "{{ config(materialized='incremental') }} select * from {{ changes('shop.orders') }}"
+        write_file(text, project.project_root, "models", "refused.sql")
+        results = run_dbt(["run", "-s", "refused"], expect_pass=False)
+        assert "`changes('shop.orders')`" in results[0].message
 
 
 UNIT_TESTS = """

@@ -65,7 +65,7 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
-        if _is_fixture(source, f"changes({source.identifier})", model):
+        if _is_fixture(source, "changes", model):
             return str(source.render())
         on_expired_of(model.get("config") or {})
         _refuse_windows(f"changes({source.identifier})", model)
@@ -83,7 +83,7 @@ class ChangeMethods(SchemaMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_pinned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
-        if _is_fixture(source, f"pinned({source.identifier})", model):
+        if _is_fixture(source, "pinned", model):
             return str(source.render())
         with self.connections.exception_handler("snapshot"):
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
@@ -120,7 +120,7 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
-        if _is_fixture(source, f"kafka_changes({source.identifier})", model):
+        if _is_fixture(source, "kafka_changes", model):
             return str(source.render())
         _refuse_windows(f"kafka_changes({source.identifier})", model)
         if not _is_stored(model):
@@ -260,14 +260,19 @@ def _new_user(options: Mapping[str, str]) -> str:
     return f"{prefix}_{user}" if prefix else user
 
 
-def _is_fixture(source: BaseRelation, call: str, model: Mapping[str, Any]) -> bool:
-    """Whether a relation is the rows of a unit test. Raises DbtRuntimeError for an ephemeral model."""
+def _is_fixture(source: BaseRelation, macro: str, model: Mapping[str, Any]) -> bool:
+    """Whether a relation is the rows of a unit test. Raises DbtRuntimeError for an ephemeral model, and for a text."""
+    if not isinstance(source, BaseRelation):
+        raise DbtRuntimeError(
+            f"`{macro}({source!r})` in {model.get('unique_id')}: it takes what `ref(…)` or `source(…)` gives."
+        )
     if source.identifier and not source.is_cte:
         return False
     if model.get("tested_node_unique_id") is None and source.is_cte:
+        name = str(source.identifier).removeprefix("__dbt__cte__")
         raise DbtRuntimeError(
-            f"`{call.replace('__dbt__cte__', '')}` in {model.get('unique_id')}: an ephemeral model has no table, and so"
-            " no changes. Read the changes of the tables below it, or give it `materialized: incremental`."
+            f"`{macro}({name})` in {model.get('unique_id')}: an ephemeral model has no table, and so no changes."
+            " Read those of the tables below it, or give it `materialized: incremental`."
         )
     return True
 

@@ -64,7 +64,8 @@ class ModelChanges:
     def changes_sql(self, model: str, source: BaseRelation, before: Position | None) -> str:
         """The changes of a source after a position, or all of its rows as inserted ones, up to the pinned snapshot.
 
-        A run of `--empty` takes none of them: a new table begins with all, and another one stays where it is.
+        A run of `--empty` takes none of them: a new table begins with all, and another one stays where it is. That of
+        `--sample` takes all: what it left out would never come.
         """
         snapshot = self._pinned(model, source, before.snapshot if before else 0)
         is_empty = source.limit == 0
@@ -76,12 +77,12 @@ class ModelChanges:
             rows = f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
         else:
             rows = f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
-        return f"(select * from {rows} where false)" if is_empty else source.render_event_time_filtered(rows)
+        return f"(select * from {rows} where false)" if is_empty else rows
 
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
         rows = f"(select * from {self._version(source, self._pinned(model, source))})"
-        return f"(select * from {rows} where false)" if source.limit == 0 else source.render_event_time_filtered(rows)
+        return f"(select * from {rows} where false)" if source.limit == 0 else rows
 
     def compared_sql(self, model: str, source: SnapshotSource, target: BaseRelation | None) -> str:
         """The query of a dbt snapshot, of the rows that may differ from those of its table, if there is one."""
