@@ -68,8 +68,7 @@ class ModelChanges:
         `--sample` takes all: what it left out would never come.
         """
         snapshot = self._pinned(model, source, before.snapshot if before else 0)
-        is_empty = source.limit == 0
-        after = (before or Position(0)) if is_empty else Position.of(snapshot)
+        after = (before or Position(0)) if _takes_none(source) else Position.of(snapshot)
         name = _name(source)
         self._runs[model].consumed[name] = Consumed(name, before, after)
         if before is not None:
@@ -77,12 +76,12 @@ class ModelChanges:
             rows = f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
         else:
             rows = f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
-        return f"(select * from {rows} where false)" if is_empty else rows
+        return _taken(source, rows)
 
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
         rows = f"(select * from {self._version(source, self._pinned(model, source))})"
-        return f"(select * from {rows} where false)" if source.limit == 0 else rows
+        return _taken(source, rows)
 
     def compared_sql(self, model: str, source: SnapshotSource, target: BaseRelation | None) -> str:
         """The query of a dbt snapshot, of the rows that may differ from those of its table, if there is one."""
@@ -186,6 +185,16 @@ class ModelChanges:
 
     def _table(self, relation: BaseRelation) -> Table:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
+
+
+def _takes_none(source: BaseRelation) -> bool:
+    """Whether a run takes no rows of a source (`--empty`)."""
+    return source.limit == 0
+
+
+def _taken(source: BaseRelation, rows: str) -> str:
+    """The rows of a source that a run takes."""
+    return f"(select * from {rows} where false)" if _takes_none(source) else rows
 
 
 def _at(table: Table, millis: int, least: int) -> Snapshot | None:

@@ -42,11 +42,12 @@
     {%- do types.update({'_row_kind': 'string'}) -%}
     {%- do quoted.update({'_row_kind': '_row_kind'}) -%}
   {%- endif -%}
-  {%- for column in adapter.get_columns_in_relation(table) -%}
+  {%- set columns = adapter.get_columns_in_relation(table) -%}
+  {%- for column in columns -%}
     {%- do types.update({column.name | lower: column.data_type}) -%}
     {%- do quoted.update({column.name | lower: column.quoted}) -%}
   {%- endfor -%}
-  {%- if not types -%}
+  {%- if not columns -%}
     {%- do exceptions.raise_compiler_error(
           "The unit test needs the columns of " ~ table ~ ", which does not exist. Build it first: dbt run --empty") -%}
   {%- endif -%}
