@@ -12,6 +12,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.rules.json_parts import call
+
 _ELEMENT: Final = "_e"
 _AGGREGATES: Final[Mapping[type[exp.Expr], str]] = {exp.Max: "ARRAY_MAX", exp.Min: "ARRAY_MIN"}
 _ONE: Final = exp.Literal.number(1)
@@ -47,9 +49,9 @@ def _replacement(node: exp.Expr, query: exp.Select) -> exp.Expr | None:
     array = unnest.expressions[0].copy()
     if isinstance(node, exp.Exists):
         test = over(where.this) if where is not None else exp.true()
-        return _call("EXISTS", array, _lambda(name, test))
+        return call("EXISTS", array, _lambda(name, test))
     if where is not None:
-        array = _call("FILTER", array, _lambda(name, over(where.this)))
+        array = call("FILTER", array, _lambda(name, over(where.this)))
     value = query.expressions[0].unalias()
     if isinstance(node, exp.Array):
         return _listed(array, name, over(value), query)
@@ -59,8 +61,8 @@ def _replacement(node: exp.Expr, query: exp.Select) -> exp.Expr | None:
 def _listed(array: exp.Expr, name: str, value: exp.Expr, query: exp.Select) -> exp.Expr | None:
     if query.args.get("limit") is not None or value.find(exp.AggFunc) is not None:
         return None
-    listed = _call("TRANSFORM", array, _lambda(name, value))
-    return _call("ARRAY_DISTINCT", listed) if query.args.get("distinct") else listed
+    listed = call("TRANSFORM", array, _lambda(name, value))
+    return call("ARRAY_DISTINCT", listed) if query.args.get("distinct") else listed
 
 
 def _single(
@@ -68,13 +70,13 @@ def _single(
 ) -> exp.Expr | None:
     limit = query.args.get("limit")
     if isinstance(value, exp.Count) and isinstance(value.this, exp.Star):
-        return None if limit is not None else _call("SIZE", array)
+        return None if limit is not None else call("SIZE", array)
     if type(value) in _AGGREGATES and not value.expressions:
-        return _call(_AGGREGATES[type(value)], _call("TRANSFORM", array, _lambda(name, over(value.this))))
+        return call(_AGGREGATES[type(value)], call("TRANSFORM", array, _lambda(name, over(value.this))))
     first = limit is None or (isinstance(limit.expression, exp.Literal) and limit.expression.name == "1")
     if not first or value.find(exp.AggFunc, exp.Subquery, exp.Star) is not None:
         return None
-    return _call("TRY_ELEMENT_AT", _call("TRANSFORM", array, _lambda(name, over(value))), _ONE.copy())
+    return call("TRY_ELEMENT_AT", call("TRANSFORM", array, _lambda(name, over(value))), _ONE.copy())
 
 
 def _in_order(query: exp.Select, unnest: exp.Unnest) -> bool:
@@ -111,7 +113,3 @@ def _scope(unnest: exp.Unnest) -> tuple[str, Callable[[exp.Expr], exp.Expr]]:
 
 def _lambda(name: str, value: exp.Expr) -> exp.Expr:
     return exp.Lambda(this=value, expressions=[exp.to_identifier(name)])
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of
+from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _UNITS: Final = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _STEPS: Final[Mapping[str, tuple[str, str]]] = {
@@ -54,12 +55,12 @@ def _difference(node: exp.Expr, dialect: str) -> exp.Expr | None:
     later, earlier = node.this, node.expression
     unit, first_day = _unit(node)
     if unit == "DAY":
-        return _call("DATEDIFF", exp.cast(later, "date"), exp.cast(earlier, "date"))
+        return call("DATEDIFF", exp.cast(later, "date"), exp.cast(earlier, "date"))
     if unit == "WEEK":
-        weeks = [_call("NEXT_DAY", exp.cast(one, "date"), exp.Literal.string(first_day)) for one in (later, earlier)]
-        return exp.cast(exp.Div(this=_call("DATEDIFF", *weeks), expression=exp.Literal.number(7)), "bigint")
-    cut = [_call("DATE_TRUNC", exp.Literal.string(unit), one) for one in (earlier, later)]
-    return _call("TIMESTAMPDIFF", exp.Var(this=unit), *cut)
+        weeks = [call("NEXT_DAY", exp.cast(one, "date"), exp.Literal.string(first_day)) for one in (later, earlier)]
+        return exp.cast(exp.Div(this=call("DATEDIFF", *weeks), expression=exp.Literal.number(7)), "bigint")
+    cut = [call("DATE_TRUNC", exp.Literal.string(unit), one) for one in (earlier, later)]
+    return call("TIMESTAMPDIFF", exp.Var(this=unit), *cut)
 
 
 def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -74,7 +75,7 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
     of_date = is_date(node.this) or (dialect == "bigquery" and isinstance(node, (exp.DateAdd, exp.DateSub)))
     if unit == "DAY" and of_date and not isinstance(amount, exp.Literal):
         days = exp.Mul(this=_operand(amount), expression=exp.Literal.number(size)) if size != "1" else amount
-        return _call("DATE_SUB" if back else "DATE_ADD", node.this, exp.cast(days, "int"))
+        return call("DATE_SUB" if back else "DATE_ADD", node.this, exp.cast(days, "int"))
     if isinstance(amount, exp.Literal) and amount.name.isdigit() and size in ("1", "3", "7"):
         step: exp.Expr = _interval(str(int(amount.name) * int(size)), unit)
     else:
@@ -108,15 +109,15 @@ def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
     unit, first_day = _unit(node)
     of_date = isinstance(node, exp.DateTrunc)
     if unit == "WEEK" and first_day != "MON":
-        following = _call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
-        day = _call("DATE_SUB", following, exp.Literal.number(7))
+        following = call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
+        day = call("DATE_SUB", following, exp.Literal.number(7))
         return day if of_date else exp.cast(day, "timestamp")
     if of_date and unit == "DAY":
         return exp.cast(node.this, "date")
     below_day = _UNITS.index(unit) > _UNITS.index("DAY")
     name = "TRUNC" if of_date and not below_day else "DATE_TRUNC"
     arguments = [node.this, exp.Literal.string(unit)]
-    return _call(name, *(arguments if name == "TRUNC" else reversed(arguments)))
+    return call(name, *(arguments if name == "TRUNC" else reversed(arguments)))
 
 
 def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -146,13 +147,13 @@ def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def clock_time(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
     """The time that clocks of a zone show at an instant."""
     plain = exp.cast(time.copy(), _NO_ZONE)
-    return exp.cast(_call("CONVERT_TIMEZONE", zone.copy(), plain), "timestamptz")
+    return exp.cast(call("CONVERT_TIMEZONE", zone.copy(), plain), "timestamptz")
 
 
 def instant(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
     """The instant at which clocks of a zone show a time."""
     plain = exp.cast(time.copy(), _NO_ZONE)
-    return exp.cast(_call("CONVERT_TIMEZONE", zone.copy(), _call("CURRENT_TIMEZONE"), plain), "timestamptz")
+    return exp.cast(call("CONVERT_TIMEZONE", zone.copy(), call("CURRENT_TIMEZONE"), plain), "timestamptz")
 
 
 def _cut_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -182,7 +183,7 @@ def _made_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
     now = isinstance(node, (exp.CurrentDate, exp.CurrentDatetime))
     zone = node.this if now else node.args.get("expression" if isinstance(node, exp.Datetime) else "zone")
     if zone is None:
-        return _call("LOCALTIMESTAMP") if isinstance(node, exp.CurrentDatetime) else None
+        return call("LOCALTIMESTAMP") if isinstance(node, exp.CurrentDatetime) else None
     if isinstance(node, exp.Timestamp):
         return instant(node.this, zone)
     local = clock_time(exp.CurrentTimestamp() if now else node.this, zone)
@@ -198,12 +199,12 @@ def _last_day(node: exp.Expr, dialect: str) -> exp.Expr | None:
         sundays = dialect == "bigquery" and node.args["unit"].name.upper() == "WEEK"
         first_day = "SUN" if sundays else first_day
         last = _WEEK[_WEEK.index(first_day) - 1]
-        return _call("NEXT_DAY", _call("DATE_SUB", exp.cast(node.this, "date"), exp.Literal.number(1)), _text(last))
+        return call("NEXT_DAY", call("DATE_SUB", exp.cast(node.this, "date"), exp.Literal.number(1)), _text(last))
     months = {"MONTH": 0, "QUARTER": 2, "YEAR": 11}.get(unit)
     if months is None:
         raise Untranslatable(f"LAST_DAY of a unit {unit}")
-    first = _call("TRUNC", node.this, _text(unit))
-    return _call("LAST_DAY", _call("ADD_MONTHS", first, exp.Literal.number(months)) if months else node.this)
+    first = call("TRUNC", node.this, _text(unit))
+    return call("LAST_DAY", call("ADD_MONTHS", first, exp.Literal.number(months)) if months else node.this)
 
 
 def _months_later(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -213,13 +214,13 @@ def _months_later(node: exp.Expr, dialect: str) -> exp.Expr | None:
     given, day = node.this, _interval("1", "DAY")
     step = exp.Mul(this=_operand(node.expression), expression=_interval("1", "MONTH"))
     by_way = _moved(_moved(_moved(given.copy(), day, False), step.copy(), False), day.copy(), True)
-    is_last = exp.EQ(this=exp.cast(given.copy(), "date"), expression=_call("LAST_DAY", given.copy()))
-    return _call("IF", is_last, by_way, _moved(given, step, False))
+    is_last = exp.EQ(this=exp.cast(given.copy(), "date"), expression=call("LAST_DAY", given.copy()))
+    return call("IF", is_last, by_way, _moved(given, step, False))
 
 
 def _previous_day(node: exp.Expr, dialect: str) -> exp.Expr:
     """The last such day of a week before a day."""
-    return _call("NEXT_DAY", _call("DATE_SUB", node.this, exp.Literal.number(8)), node.expression)
+    return call("NEXT_DAY", call("DATE_SUB", node.this, exp.Literal.number(8)), node.expression)
 
 
 def _slice_of_time(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -228,15 +229,15 @@ def _slice_of_time(node: exp.Expr, dialect: str) -> exp.Expr:
     if unit not in ("SECOND", "MINUTE", "HOUR", "DAY") or node.args.get("kind") or node.args.get("origin"):
         raise Untranslatable(f"TIME_SLICE by {unit}, or of its end")
     start = exp.cast(exp.Literal.string("1970-01-01"), "timestamptz")
-    passed = _call("TIMESTAMPDIFF", exp.Var(this=unit), start, exp.cast(node.this, "timestamptz"))
-    whole = exp.Mul(this=_call("FLOOR", exp.Div(this=passed, expression=count.copy())), expression=count.copy())
-    return _call("TIMESTAMPADD", exp.Var(this=unit), exp.cast(whole, "int"), start.copy())
+    passed = call("TIMESTAMPDIFF", exp.Var(this=unit), start, exp.cast(node.this, "timestamptz"))
+    whole = exp.Mul(this=call("FLOOR", exp.Div(this=passed, expression=count.copy())), expression=count.copy())
+    return call("TIMESTAMPADD", exp.Var(this=unit), exp.cast(whole, "int"), start.copy())
 
 
 def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect not in _SUNDAY_IS_ZERO:
         return None
-    return _minus_one(_call("DAYOFWEEK", node.this))
+    return _minus_one(call("DAYOFWEEK", node.this))
 
 
 def _iso_day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -260,7 +261,7 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
     if part in _WEEKDAYS:
         if dialect == "trino":
             return exp.Extract(this=exp.Var(this="DAYOFWEEK_ISO"), expression=time)
-        day = _call("DAYOFWEEK", time)
+        day = call("DAYOFWEEK", time)
         return day if dialect == "bigquery" else _minus_one(day)
     if part.startswith("EPOCH"):
         return epoch_of(part, time, dialect)
@@ -270,22 +271,22 @@ def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
         return _week_from(time, "SUN")
     if part in _OF_A_SECOND and dialect in ("bigquery", "trino"):
         name, count = _OF_A_SECOND[part]
-        return _call("PMOD", _call(name, exp.cast(time, "timestamptz")), exp.Literal.number(count))
+        return call("PMOD", call(name, exp.cast(time, "timestamptz")), exp.Literal.number(count))
     sparks = _PARTS.get(part, part)
     if sparks not in _SPARKS_PARTS:
         raise Untranslatable(f"EXTRACT({part} …)")
     found = exp.Extract(this=exp.Var(this=sparks), expression=time)
     whole = sparks == "SECOND" and dialect != "postgres"  # Spark's has fractions
-    return exp.cast(_call("FLOOR", found), "int") if whole else found
+    return exp.cast(call("FLOOR", found), "int") if whole else found
 
 
 def _week_from(time: exp.Expr, first_day: str) -> exp.Expr:
     """The number of a week that begins on some day; days before the first such day are in week 0."""
     first = (_WEEK.index(first_day) + 1) % len(_WEEK) + 1  # in Spark, Sunday is 1
-    passed = exp.Sub(this=_call("DAYOFWEEK", time.copy()), expression=exp.Literal.number(first))
+    passed = exp.Sub(this=call("DAYOFWEEK", time.copy()), expression=exp.Literal.number(first))
     days = exp.Sub(
-        this=exp.Add(this=_call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(6)),
-        expression=_call("PMOD", passed, exp.Literal.number(7)),
+        this=exp.Add(this=call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(6)),
+        expression=call("PMOD", passed, exp.Literal.number(7)),
     )
     return exp.IntDiv(this=exp.paren(days, copy=False), expression=exp.Literal.number(7))
 
@@ -299,11 +300,11 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Spark's FROM_UNIXTIME cuts fractions of seconds off. Of a time, DuckDB's EPOCH_MS gives milliseconds."""
     time = node.this.unnest()
     if dialect == "duckdb" and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
-        return _call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
+        return call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
     if dialect == "trino":
         node.set("zone", None)  # it says how the time is shown
     plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None
-    return _call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
+    return call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
 
 
 def time_by_name(name: str, given: list[exp.Expr], dialect: str) -> exp.Expr | None:
@@ -318,7 +319,7 @@ def time_by_name(name: str, given: list[exp.Expr], dialect: str) -> exp.Expr | N
     if part is not None and len(given) == 1:
         return extracted(part, given[0], dialect)
     if dialect == "duckdb" and name in ("DATE_SUB", "DATESUB") and len(given) == 3:
-        return _call("TIMESTAMPDIFF", exp.Var(this=_unit(exp.DateDiff(unit=exp.var(given[0].name)))[0]), *given[1:])
+        return call("TIMESTAMPDIFF", exp.Var(this=_unit(exp.DateDiff(unit=exp.var(given[0].name)))[0]), *given[1:])
     if dialect == "duckdb" and name == "TRY_STRPTIME" and len(given) == 2:
         return exp.StrToTime(this=given[0], format=given[1], safe=True)
     units = _UNITS_BY_NAME.get(name) if dialect == "duckdb" and len(given) == 1 else None
@@ -330,7 +331,7 @@ def _iso_year(node: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _week(node: exp.Expr, dialect: str) -> exp.Expr:
-    return _call("WEEKOFYEAR", node.this)
+    return call("WEEKOFYEAR", node.this)
 
 
 def _unit(node: exp.Expr) -> tuple[str, str]:
@@ -351,10 +352,6 @@ def _interval(number: str, unit: str) -> exp.Expr:
 
 def _text(value: str) -> exp.Expr:
     return exp.Literal.string(value)
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {

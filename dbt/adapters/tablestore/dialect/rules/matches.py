@@ -9,6 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _WITH_PATTERN: Final = (
     exp.RegexpLike, exp.RegexpILike, exp.RegexpReplace, exp.RegexpExtract, exp.RegexpExtractAll, exp.RegexpCount,
@@ -51,7 +52,7 @@ def _found_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
     text, group = node.this, node.args.get("group")
     pattern = _with_flags(node.expression, options.replace("e", ""), "REGEXP_SUBSTR")
     if dialect == "duckdb":  # no match is an empty text, as in Spark
-        return _call("REGEXP_EXTRACT", text, pattern, group or exp.Literal.number(0))
+        return call("REGEXP_EXTRACT", text, pattern, group or exp.Literal.number(0))
     plain = group is None or group.name == "0"
     if ("e" in options and plain) or (group is None and dialect == "bigquery" and groups_in(node.expression.name)):
         group = exp.Literal.number(1)
@@ -59,10 +60,10 @@ def _found_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if position > 1:
         if node.expression.name.startswith("^"):
             raise Untranslatable("REGEXP_SUBSTR of a pattern with ^ from a position behind the first")
-        text = _call("SUBSTRING", text, exp.Literal.number(position))
+        text = call("SUBSTRING", text, exp.Literal.number(position))
     if occurrence > 1:
-        listed = _call("REGEXP_EXTRACT_ALL", text, pattern, group or exp.Literal.number(0))
-        return _call("GET", listed, exp.Literal.number(occurrence - 1))
+        listed = call("REGEXP_EXTRACT_ALL", text, pattern, group or exp.Literal.number(0))
+        return call("GET", listed, exp.Literal.number(occurrence - 1))
     return part_of(text, pattern, 0 if group is None else group)
 
 
@@ -70,9 +71,9 @@ def part_of(text: exp.Expr, pattern: exp.Expr, group: exp.Expr | int) -> exp.Exp
     """The part of a text that a group of a pattern matches, or null."""
     group = exp.Literal.number(group) if isinstance(group, int) else group
     if group.name == "0":
-        return _call("REGEXP_SUBSTR", text, pattern)
-    part = _call("REGEXP_EXTRACT", text.copy(), pattern.copy(), group.copy())
-    return _call("IF", exp.RegexpLike(this=text, expression=pattern), part, exp.Null())
+        return call("REGEXP_SUBSTR", text, pattern)
+    part = call("REGEXP_EXTRACT", text.copy(), pattern.copy(), group.copy())
+    return call("IF", exp.RegexpLike(this=text, expression=pattern), part, exp.Null())
 
 
 def groups_in(pattern: str) -> int:
@@ -92,14 +93,14 @@ def _constant(node: exp.Expr, name: str) -> int:
 def by_name(name: str, given: list[exp.Expr]) -> exp.Expr | None:
     """Functions of regular expressions that sqlglot does not know; None for another function."""
     if name == "REGEXP_SPLIT_TO_ARRAY" and len(given) == 2:
-        return _call("SPLIT", *given)
+        return call("SPLIT", *given)
     if name == "REGEXP_MATCH" and len(given) == 2:
         text, pattern = given
         if not isinstance(pattern, exp.Literal):
             raise Untranslatable("REGEXP_MATCH with a computed pattern")
         numbers = range(1, groups_in(pattern.name) + 1) or [0]
-        parts = [_call("REGEXP_EXTRACT", text.copy(), pattern.copy(), exp.Literal.number(i)) for i in numbers]
-        return _call("IF", exp.RegexpLike(this=text, expression=pattern), _call("ARRAY", *parts), exp.Null())
+        parts = [call("REGEXP_EXTRACT", text.copy(), pattern.copy(), exp.Literal.number(i)) for i in numbers]
+        return call("IF", exp.RegexpLike(this=text, expression=pattern), call("ARRAY", *parts), exp.Null())
     return None
 
 
@@ -146,7 +147,7 @@ def _with_flags(pattern: exp.Expr, options: str, name: str) -> exp.Expr:
     if set(options) - set("cims"):
         raise Untranslatable(f"the parameters '{options}' of {name}")
     letters = options.replace("c", "")
-    return _call("CONCAT", exp.Literal.string(f"(?{letters})"), pattern.copy()) if letters else pattern
+    return call("CONCAT", exp.Literal.string(f"(?{letters})"), pattern.copy()) if letters else pattern
 
 
 def _text(literal: exp.Expr | None) -> str:
@@ -184,11 +185,7 @@ def _whole(text: exp.Expr, pattern: exp.Expr, options: str) -> exp.Expr:
         raise Untranslatable(f"the parameters '{options}' of REGEXP_LIKE")
     letters = options.replace("c", "")
     opening, closing = (exp.Literal.string(one) for one in (f"(?{letters})" * bool(letters) + "^(?:", ")$"))
-    return exp.RegexpLike(this=text, expression=_call("CONCAT", opening, pattern, closing))
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
+    return exp.RegexpLike(this=text, expression=call("CONCAT", opening, pattern, closing))
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
