@@ -38,6 +38,8 @@ from tablestore_engine.sql.statements.table import CreateTable
 from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
+_ONE_EACH = "Use a statement for each change."
+
 
 def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:
     """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS, also with properties."""
@@ -97,17 +99,21 @@ def _changes_of_columns(
 
 
 def _check_once(statement: AlterColumns, schema: TableSchema) -> None:
-    """Raise a SqlError for a column that is changed twice: the order of both would not be seen."""
-    changed: set[Path] = set()
+    """Raise a SqlError for a column that is changed twice, also by its parts: the order would not be seen."""
+    changed: dict[Path, None] = {}
     for action in statement.actions:
         if isinstance(action, columns.AlterColumn | columns.SetDefault):
             found = find_path(schema.fields, action.column) or action.column
             if found in changed:
-                raise SqlError(
-                    f"Column '{shown(found)}' is changed twice in one statement.",
-                    hint="Use a statement for each change.",
-                )
-            changed.add(found)
+                raise SqlError(f"Column '{shown(found)}' is changed twice in one statement.", hint=_ONE_EACH)
+            changed[found] = None
+    for path in changed:
+        parent = next((path[:n] for n in range(1, len(path)) if path[:n] in changed), None)
+        if parent is not None:
+            raise SqlError(
+                f"Column '{shown(parent)}' and '{shown(path)}' inside of it are changed in one statement.",
+                hint=_ONE_EACH,
+            )
 
 
 def _check_spelled(action: columns.ColumnAction, schema: TableSchema, context: CatalogContext) -> None:

@@ -150,3 +150,21 @@ def test_a_column_is_changed_once_in_a_statement(sensitive, door):
     assert door.schema("t") == before
     sensitive.run("alter table t alter column id comment 'a', Id comment 'b', s.x comment 'c', s.X comment 'd'")
     assert [one.description for one in door.schema("t").fields] == ["a", "b", None, None]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "alter column s type struct<x: bigint>, s.x type bigint",
+        "alter column S.Y comment 'a', s comment 'b'",
+        "alter column l.element type struct<x: bigint>, id comment 'c', l.element.x drop not null",
+    ],
+)
+def test_a_column_and_a_part_of_it_are_not_changed_in_one_statement(door, changes):
+    door.run("create table t (id int, s struct<x: int, y: int>, l array<struct<x: int>>)")
+    before = door.schema("t")
+    with pytest.raises(SqlError, match=r"Column '(\S+)' and '\1\.\w+' inside of it are changed in one statement"):
+        door.run(f"alter table t {changes}")
+    assert door.schema("t") == before
+    door.run("alter table t alter column s.x type bigint, s.y comment 'a', l.element.x type bigint")
+    assert str(door.schema("t").field("s").type) == "ROW<`x` BIGINT, `y` INT>"
