@@ -133,6 +133,16 @@ def test_dbt_keeps_and_writes_the_type_as_any_text():
     assert get_rendered("{{ target.type in ['spark'] }}", {"target": {"type": kind}}, native=True) is True
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("{{ (target.type in ['spark']) | as_bool }}", True), ("{{ target.type in ['spark'] | as_bool }}", False)],
+)
+def test_a_list_that_dbt_made_a_text_of_holds_the_type_as_text(text, answer):
+    """As docs/how-to/migrate-from-dbt-spark.md says: the filter comes before `in`, which then looks for a part of a
+    text."""
+    assert get_rendered(text, {"target": {"type": credentials().type}}, native=True) is answer
+
+
 def test_defaults_of_new_tables_are_no_settings_of_spark():
     found = credentials(spark_config={"table-storage.bucket": 4, "spark.sql.shuffle.partitions": 2})
     assert found.table_defaults == {"table-storage.bucket": "4"}
