@@ -29,15 +29,20 @@ def failed_file(text: str) -> StorageError | CorruptDataError | TableNotFound | 
     if condition == "FILE_NOT_EXIST":
         if _DENIED in text:
             return StorageError.of(path, PermissionError(errno.EACCES, "Permission denied"))
-        table = table_of_file(path)
-        if table is not None and not os.path.isdir(table[0]):
-            return TableNotFound(
-                f"Table '{table[1]}' does not exist any more: it was dropped or renamed after the temporary view or "
-                "DataFrame that reads it was made.",
-                hint="Make the view or the DataFrame again, on what exists now.",
-            )
-        return StorageError.of(path, FileNotFoundError(errno.ENOENT, "No such file or directory"))
+        return missing_file(path)
     return CorruptDataError(path, _reason(condition, text))
+
+
+def missing_file(path: str) -> StorageError | TableNotFound:
+    """The error for a file that is not there: it is lost, or its table is."""
+    table = table_of_file(path)
+    if table is not None and not os.path.isdir(table[0]):
+        return TableNotFound(
+            f"Table '{table[1]}' does not exist any more: it was dropped or renamed after the temporary view or "
+            "DataFrame that reads it was made.",
+            hint="Make the view or the DataFrame again, on what exists now.",
+        )
+    return StorageError.of(path, FileNotFoundError(errno.ENOENT, "No such file or directory"))
 
 
 def _reason(condition: str, text: str) -> str:

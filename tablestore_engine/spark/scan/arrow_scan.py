@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
+from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.files.deletion_vectors import DeletedRows, kept_rows, read_positions_of
 from tablestore_engine.operation.formats.file_formats import read_stored
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -25,6 +26,7 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
 )
+from tablestore_engine.spark.errors.unreadable_files import missing_file
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
 from tablestore_engine.spark.scan.deletion_vectors import name_in_uri
 from tablestore_engine.storage.file_io import FileIO
@@ -102,7 +104,12 @@ def _reader(
     def read(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
             for number in batch.column(0).to_pylist():
-                yield from _rows(io, files[number], stored)
+                try:
+                    yield from _rows(io, files[number], stored)
+                except StorageError as error:
+                    if error.missing:
+                        raise missing_file(error.path) from None
+                    raise
 
     return read
 

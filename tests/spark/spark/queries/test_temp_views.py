@@ -138,11 +138,22 @@ def test_temporary_views_are_listed_as_spark_lists_them(days):
 
 @pytest.mark.parametrize("change", ["DROP TABLE t", "ALTER TABLE t RENAME TO other.t"])
 def test_views_and_frames_say_that_their_table_was_dropped(days, change):
-    days.execute("CREATE SCHEMA other")
-    days.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
-    frame = days.sql("SELECT * FROM t")
-    days.execute(change)
-    for read in (lambda: days.sql("SELECT * FROM mine").collect(), frame.collect):
+    _check_named(days, change)
+
+
+def test_views_and_frames_of_avro_files_say_that_their_table_was_dropped(store):
+    store.execute("CREATE TABLE t (id INT) WITH ('file.format' = 'avro')")
+    store.execute("INSERT INTO t VALUES (1)")
+    _check_named(store, "DROP TABLE t")
+
+
+def _check_named(store, change):
+    """A temporary view and a frame of a table that is not there any more name it."""
+    store.execute("CREATE SCHEMA other")
+    store.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
+    frame = store.sql("SELECT * FROM t")
+    store.execute(change)
+    for read in (lambda: store.sql("SELECT * FROM mine").collect(), frame.collect):
         with pytest.raises(TableNotFound) as caught:
             read()
         assert str(caught.value).startswith(
