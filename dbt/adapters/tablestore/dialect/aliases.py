@@ -98,7 +98,7 @@ def _columns(source: exp.Expr, columns_of: Columns | None, levels: int) -> froze
     if not source.db:
         found = cte_of(source)
         if found is not None:
-            return _outputs(found, columns_of, levels - 1)
+            return _outputs(found.this, columns_of, levels - 1)
     names = columns_of([one.name for one in source.parts]) if columns_of is not None else None
     return frozenset(one.lower() for one in names) if names else None
 
@@ -115,15 +115,15 @@ def _outputs(query: exp.Expr, columns_of: Columns | None, levels: int) -> frozen
     return _union([names, _sources(query, columns_of, levels - 1)])
 
 
-def cte_of(table: exp.Table) -> exp.Expr | None:
-    """The query of the common table expression that a name means."""
+def cte_of(table: exp.Table) -> exp.CTE | None:
+    """The common table expression that a name means."""
     query: exp.Expr | None = table
     while query is not None:
         query = query.find_ancestor(exp.Query)
         clause = query.args.get("with_") if query is not None else None
         for one in clause.expressions if clause is not None else ():
             if one.alias.lower() == table.name.lower():
-                return one.this  # type: ignore[no-any-return]
+                return one  # type: ignore[no-any-return]
     return None
 
 

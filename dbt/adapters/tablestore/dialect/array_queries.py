@@ -1,8 +1,12 @@
-"""Queries over one array inside of an expression, which Spark does not have: functions of arrays say the same.
+"""Queries over arrays in BigQuery.
+
+Spark does not have those over one array inside of an expression: functions of arrays say the same.
 
 In BigQuery, `(select value from unnest(params) where key = 'k')`, `exists(select 1 from unnest(l) as x where …)` and
 `array(select … from unnest(l) as x)` read an array of a row. Without an alias of the array, columns are fields of its
 elements; with one, columns without it are those of the row.
+
+In FROM, an array of structs is a table: the fields are its columns, and its alias is the struct of a row.
 """
 
 from __future__ import annotations
@@ -113,3 +117,58 @@ def _scope(unnest: exp.Unnest) -> tuple[str, Callable[[exp.Expr], exp.Expr]]:
 
 def _lambda(name: str, value: exp.Expr) -> exp.Expr:
     return exp.Lambda(this=value, expressions=[exp.to_identifier(name)])
+
+
+def read_structs_as_rows(tree: exp.Expr, dialect: str) -> None:
+    """Make columns of the fields where BigQuery reads an array of structs as a table."""
+    for node in list(tree.find_all(exp.Unnest)) if dialect == "bigquery" else ():
+        rows = _fields(node)
+        if rows is not None:
+            node.replace(rows)
+
+
+def _fields(node: exp.Expr) -> exp.Expr | None:
+    """The rows of an array of structs, whose fields are columns, and whose alias is each struct; None where the array
+    may be another one. Without an alias, a joined array has structs, because nothing else would name its values."""
+    alias, number, parent = node.args.get("alias"), node.args.get("offset"), node.parent
+    name = alias.columns[0] if alias is not None and alias.columns else None
+    joined = isinstance(parent, exp.Join)
+    if not isinstance(parent, (exp.Join, exp.From)) or (isinstance(parent, exp.Join) and parent.side):
+        return None
+    if not _has_structs(node) and (name is not None or number or not joined):
+        return None
+    array = node.expressions[0]
+    source: exp.Expr = exp.Table(this=call("INLINE", array))
+    if number:
+        if array.find(exp.Column) is not None:
+            return None
+        columns = [exp.to_identifier("_at"), exp.to_identifier("_e")]
+        rows = call("POSEXPLODE", array)
+        listed = exp.Table(this=rows, alias=exp.TableAlias(this=exp.to_identifier("_rows"), columns=columns))
+        counted = exp.alias_(exp.column("_at"), number if isinstance(number, exp.Identifier) else "offset")
+        chosen = [exp.Column(this=exp.Star(), table=exp.to_identifier("_e")), counted]
+        source = exp.Subquery(this=exp.select(*chosen).from_(listed))
+    source.set("alias", exp.TableAlias(this=(name or exp.to_identifier("_fields")).copy()))
+    if name is not None:
+        _name_structs(node, name)
+    if joined and array.find(exp.Column) is not None:
+        return exp.Lateral(this=source.this, view=False, outer=False, alias=source.args["alias"])
+    return source
+
+
+def _name_structs(node: exp.Expr, name: exp.Identifier) -> None:
+    """Write the struct of a row for the name of the rows, where it is used as a value."""
+    select = node.find_ancestor(exp.Select)
+    for column in list(select.find_all(exp.Column)) if select is not None else ():
+        if column.table or column.name.lower() != name.name.lower():
+            continue
+        fields = exp.Column(this=exp.Star(), table=name.copy())
+        struct: exp.Expr = call("STRUCT", fields)
+        column.replace(exp.alias_(struct, name.copy()) if column.parent is select else struct)
+
+
+def _has_structs(node: exp.Expr) -> bool:
+    array = node.expressions[0]
+    kind = array.to.find(exp.DataType) if isinstance(array, exp.Cast) else None
+    written = isinstance(array, exp.Array) and any(isinstance(one, exp.Struct) for one in array.expressions)
+    return written or (kind is not None and any(one.is_type("struct") for one in kind.expressions))

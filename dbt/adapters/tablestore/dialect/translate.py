@@ -57,7 +57,8 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from sqlglot import ErrorLevel, errors
 
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
-    from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions
+    from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
+    from dbt.adapters.tablestore.dialect.named_unions import unite_by_name
     from dbt.adapters.tablestore.dialect.rules.tree import corrected
     from dbt.adapters.tablestore.dialect.variants import keep_variant_paths
 
@@ -65,7 +66,9 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     try:
         tree = _query(sql, dialect)
         inline_aliases(tree, dialect, columns_of)
+        unite_by_name(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
+        read_structs_as_rows(tree, dialect)
         if dialect == "databricks":
             keep_variant_paths(tree, columns_of)
         tree = corrected(tree, dialect)

@@ -54,7 +54,8 @@ def _gives_variant(select: exp.Select, table: str, name: str, columns_of: Column
             continue
         query: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else None
         if isinstance(source, exp.Table):
-            query = None if source.db else cte_of(source)
+            named = None if source.db else cte_of(source)
+            query = None if named is None else named.this
             types = columns_of([one.name for one in source.parts]) if columns_of is not None and query is None else None
             if types and any(key.lower() == name.lower() and types[key].lower() == "variant" for key in types):
                 return True

@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of
+from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of, is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _UNITS: Final = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
@@ -54,6 +54,7 @@ def _difference(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return None
     later, earlier = node.this, node.expression
     unit, first_day = _unit(node)
+    first_day = "SUN" if dialect == "redshift" else first_day
     if unit == "DAY":
         return call("DATEDIFF", exp.cast(later, "date"), exp.cast(earlier, "date"))
     if unit == "WEEK":
@@ -82,12 +83,6 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
         number = exp.Literal.number(amount.name) if isinstance(amount, exp.Literal) else _operand(amount)
         step = exp.Mul(this=number, expression=_interval(size, unit))
     return _moved(node.this, step, back)
-
-
-def is_date(time: exp.Expr) -> bool:
-    """Whether a value is surely a date."""
-    time = time.unnest()
-    return isinstance(time, exp.CurrentDate) or (isinstance(time, exp.Cast) and time.to.is_type("date"))
 
 
 def _moved(time: exp.Expr, step: exp.Expr, back: bool) -> exp.Expr:
@@ -221,17 +216,6 @@ def _months_later(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _previous_day(node: exp.Expr, dialect: str) -> exp.Expr:
     """The last such day of a week before a day."""
     return call("NEXT_DAY", call("DATE_SUB", node.this, exp.Literal.number(8)), node.expression)
-
-
-def _slice_of_time(node: exp.Expr, dialect: str) -> exp.Expr:
-    """Snowflake's TIME_SLICE: the beginning of a slice of so many units, counted from 1970."""
-    unit, count = node.args["unit"].name.upper(), node.expression
-    if unit not in ("SECOND", "MINUTE", "HOUR", "DAY") or node.args.get("kind") or node.args.get("origin"):
-        raise Untranslatable(f"TIME_SLICE by {unit}, or of its end")
-    start = exp.cast(exp.Literal.string("1970-01-01"), "timestamptz")
-    passed = call("TIMESTAMPDIFF", exp.Var(this=unit), start, exp.cast(node.this, "timestamptz"))
-    whole = exp.Mul(this=call("FLOOR", exp.Div(this=passed, expression=count.copy())), expression=count.copy())
-    return call("TIMESTAMPADD", exp.Var(this=unit), exp.cast(whole, "int"), start.copy())
 
 
 def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -368,7 +352,6 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.LastDay: _last_day,
     exp.AddMonths: _months_later,
     exp.PreviousDay: _previous_day,
-    exp.TimeSlice: _slice_of_time,
     exp.DayOfWeek: _day_of_week,
     exp.DayOfWeekIso: _iso_day_of_week,
     exp.Extract: _part,

@@ -10,7 +10,8 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
 from dbt.adapters.tablestore.dialect.rules.casts import is_integer
-from dbt.adapters.tablestore.dialect.rules.dates import is_date, time_by_name
+from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
+from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
 from dbt.adapters.tablestore.dialect.rules.texts import joda
@@ -24,8 +25,10 @@ _RENAMED: Final[Mapping[str, str]] = {
     "GET_ARRAY_LENGTH": "SIZE", "JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "PREFIX": "STARTSWITH", "SUFFIX": "ENDSWITH",
     "BASE64_ENCODE": "BASE64", "LIST_EXTRACT": "TRY_ELEMENT_AT", "LIST_ZIP": "ARRAYS_ZIP", "ZIP": "ARRAYS_ZIP",
     "LIST_INTERSECT": "ARRAY_INTERSECT", "ARRAY_INCLUDES": "ARRAY_CONTAINS", "UUID_GENERATE_V4": "UUID",
-    "STRLEN": "OCTET_LENGTH", "MAP_EXTRACT_VALUE": "TRY_ELEMENT_AT", "EVERY": "BOOL_AND",
+    "STRLEN": "OCTET_LENGTH", "MAP_EXTRACT_VALUE": "TRY_ELEMENT_AT", "EVERY": "BOOL_AND", "REPLICATE": "REPEAT",
 }  # fmt: skip
+_MANY_DIGITS: Final = r"decimal\(\d+,([7-9]|\d\d)\)"
+_TOO_MANY_DIGITS: Final = "LIST_SUM of decimals with more than 6 digits behind the point: cast them to DOUBLE"
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
 
@@ -251,8 +254,30 @@ def _local_now(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Anonymous(this="LOCALTIMESTAMP", expressions=[])
 
 
+def _total(listed: exp.Expr) -> exp.Expr:
+    """The sum of the values of a list that are not null; null where there is none. A decimal of 38 digits plus one of
+    few digits behind the point has the type of the former, which the steps of AGGREGATE need, and plus a double it is
+    a double."""
+    value, total = exp.column("x"), exp.column("total")
+    zero, none = (exp.cast(one, "DECIMAL(38, 0)") for one in (exp.Literal.number(0), exp.Null()))
+    first = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[listed.copy(), exp.Literal.number(1)])
+    sums = [exp.Add(this=total.copy(), expression=value.copy()), total, exp.Add(this=zero, expression=value)]
+    step = exp.Lambda(
+        this=exp.Anonymous(this="COALESCE", expressions=sums),
+        expressions=[exp.to_identifier("total"), exp.to_identifier("x")],
+    )
+    start = exp.Add(this=none, expression=first)
+    made = exp.Anonymous(this="AGGREGATE", expressions=[listed.copy(), start, step])
+    kind = exp.Anonymous(this="TYPEOF", expressions=[listed.copy()])
+    test = exp.Anonymous(this="REGEXP", expressions=[kind, exp.Literal.string(_MANY_DIGITS)])
+    error = exp.Anonymous(this="RAISE_ERROR", expressions=[exp.Literal.string(_TOO_MANY_DIGITS)])
+    return exp.Anonymous(this="IF", expressions=[test, error, made])
+
+
 def _of_list(name: str, given: list[exp.Expr]) -> exp.Expr | None:
     """DuckDB's functions of lists and maps that sqlglot does not know; None for another function."""
+    if name == "LIST_SUM" and len(given) == 1:
+        return _total(given[0])
     if len(given) != 2:
         return None
     first, second = given
@@ -286,6 +311,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
         known = _of_list(name, given)
     if known is not None:
         return known
+    if name == "NONE_MATCH" and len(given) == 2:
+        return exp.Not(this=exp.Anonymous(this="EXISTS", expressions=given))
     if name in _RENAMED:
         return exp.Anonymous(this=_RENAMED[name], expressions=given)
     return time_by_name(name, given, dialect) or (joda(name, given) if dialect == "trino" else None)

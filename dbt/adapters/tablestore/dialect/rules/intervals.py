@@ -1,4 +1,5 @@
-"""Rules for intervals: several units in one text, units under other names, fractions, computed numbers, seconds.
+"""Rules for intervals: several units in one text, units under other names, fractions, computed numbers, seconds, and
+the beginning of the interval in which a time is.
 
 Spark's intervals are of months or of seconds, never of both. A sum with `interval '1 month 2 days'` therefore becomes
 two sums, months first, as the warehouses add them.
@@ -26,6 +27,8 @@ _SECONDS: Final[Mapping[str, Decimal]] = {
     "WEEK": Decimal(604800), "DAY": Decimal(86400), "HOUR": Decimal(3600), "MINUTE": Decimal(60), "SECOND": Decimal(1),
     "MILLISECOND": Decimal("0.001"), "MICROSECOND": Decimal("0.000001"),
 }  # fmt: skip
+_MICROS: Final = 1_000_000
+_MONDAY: Final = "2000-01-03"
 _SPARKS: Final = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 _PART: Final = re.compile(r"\s*,?\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?|([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+))")
 
@@ -155,7 +158,82 @@ def _days(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return times(node.this, "DAY") if dialect == "duckdb" else None
 
 
+def is_date(time: exp.Expr) -> bool:
+    """Whether a value is surely a date."""
+    time = time.unnest()
+    return isinstance(time, exp.CurrentDate) or (isinstance(time, exp.Cast) and time.to.is_type("date"))
+
+
+def _bucket(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """TIME_BUCKET and DATE_BIN: the beginning of the interval of a width in which a time is, counted from an origin.
+    DuckDB counts months from 2000, and others from Monday, 2000-01-03; an interval moves the origin."""
+    width, time, origin = node.this, node.expression, node.args.get("unit")
+    parts = parts_of(width.name) if isinstance(width, exp.Literal) else [width]
+    if len(parts) != 1 or not isinstance(parts[0], exp.Interval) or not isinstance(parts[0].this, exp.Literal):
+        raise Untranslatable("a computed width of an interval of time, or one of several units")
+    if isinstance(origin, exp.Var):  # which sqlglot makes of a text and of a bare column
+        raise Untranslatable("an origin that is a text or a column alone (write t.column, or TIMESTAMP '…')")
+    number, unit = Decimal(parts[0].this.name), parts[0].text("unit")
+    if number <= 0:
+        raise Untranslatable(f"the width {number:f} {unit} of an interval of time")
+    if isinstance(origin, exp.Interval):
+        moved = exp.DateBin(this=width, expression=exp.paren(exp.Sub(this=time, expression=origin)))
+        start = _bucket(moved, dialect)
+        return None if start is None else exp.paren(exp.Add(this=start, expression=origin.copy()))
+    if unit in _MONTHS:
+        if dialect == "postgres":
+            raise Untranslatable("DATE_BIN by months")
+        return _as_typed(_by_months(time, int(number) * _MONTHS[unit], origin), time)
+    size = number * _SECONDS[unit]
+    if dialect == "duckdb" and not size % _SECONDS["DAY"] and (origin is None or is_date(origin)):
+        first = exp.cast(exp.Literal.string(_MONDAY), "date") if origin is None else origin
+        passed = call("PMOD", call("DATEDIFF", time.copy(), first), exp.Literal.number(int(size / _SECONDS["DAY"])))
+        return _as_typed(call("DATE_SUB", exp.cast(time.copy(), "date"), passed), time)
+    start = _since(time, origin or exp.Literal.string(_MONDAY), exp.Literal.number(int(size * _MICROS)))
+    if is_date(time):
+        return exp.cast(start, "date") if dialect == "duckdb" else start
+    if dialect != "duckdb" or isinstance(time.unnest(), exp.Cast):
+        return start
+    day = call("DATE_TRUNC", exp.Literal.string("DAY"), start.copy())
+    return call("IF", exp.EQ(this=call("TYPEOF", time.copy()), expression=exp.Literal.string("date")), day, start)
+
+
+def _by_months(time: exp.Expr, months: int, origin: exp.Expr | None) -> exp.Expr:
+    """The first day of the first of so many months; the day of an origin does not count."""
+    counts = []
+    for one in (time, origin):
+        year: exp.Expr = exp.Literal.number(2000) if one is None else call("YEAR", one.copy())
+        month: exp.Expr = exp.Literal.number(1) if one is None else call("MONTH", one.copy())
+        counts.append(exp.Add(this=exp.Mul(this=year, expression=exp.Literal.number(12)), expression=month))
+    passed = call("PMOD", exp.Sub(this=counts[0], expression=exp.paren(counts[1])), exp.Literal.number(months))
+    return call("ADD_MONTHS", call("TRUNC", time.copy(), exp.Literal.string("MONTH")), exp.Neg(this=passed))
+
+
+def _as_typed(day: exp.Expr, time: exp.Expr) -> exp.Expr:
+    """A day with the type of a time: COALESCE has the wider one of both, and the day is null only where the time is."""
+    return day if is_date(time) else call("COALESCE", day, time.copy())
+
+
+def _since(time: exp.Expr, origin: exp.Expr, micros: exp.Expr) -> exp.Expr:
+    """The beginning of the span of so many microseconds, counted from an origin, in which a time is."""
+    at, first = (call("UNIX_MICROS", exp.cast(one.copy(), "timestamptz")) for one in (time, origin))
+    passed = call("PMOD", exp.Sub(this=at, expression=first), micros)
+    return call("TIMESTAMP_MICROS", exp.Sub(this=at.copy(), expression=passed))
+
+
+def _slice_of_time(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Snowflake's TIME_SLICE: the beginning of a slice of so many units, counted from 1970."""
+    unit = node.args["unit"].name.upper()
+    if unit not in ("SECOND", "MINUTE", "HOUR", "DAY") or node.args.get("kind") or node.args.get("origin"):
+        raise Untranslatable(f"TIME_SLICE by {unit}, or of its end")
+    size = exp.Literal.number(int(_SECONDS[unit] * _MICROS))
+    micros = exp.Mul(this=exp.paren(node.expression), expression=size)
+    return _since(node.this, exp.Literal.string("1970-01-01"), micros)
+
+
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.Interval: _interval,
     exp.ToDays: _days,
+    exp.DateBin: _bucket,
+    exp.TimeSlice: _slice_of_time,
 }

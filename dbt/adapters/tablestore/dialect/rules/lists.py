@@ -80,12 +80,7 @@ def _table(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _unnest(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """UNNEST. With one array, its alias also names its column. The fields of written structs are columns."""
-    if dialect == "bigquery" and isinstance(node.parent, exp.From) and _has_structs(node) and not node.args["offset"]:
-        alias = node.args.get("alias")
-        name = alias.columns[0] if alias is not None and alias.columns else None
-        table = exp.Table(this=exp.Anonymous(this="INLINE", expressions=node.expressions))
-        return table if name is None else exp.alias_(table, name.copy(), table=True)
+    """UNNEST. With one array, its alias also names its column."""
     if dialect == "bigquery":
         for one in node.expressions:
             if isinstance(one, exp.GenerateSeries):
@@ -99,13 +94,6 @@ def _unnest(node: exp.Expr, dialect: str) -> exp.Expr | None:
         _number_rows(node)
         named.args["alias"].append("columns", number if number is not True else exp.to_identifier("ordinality"))
     return None
-
-
-def _has_structs(node: exp.Expr) -> bool:
-    array = node.expressions[0]
-    kind = array.to.find(exp.DataType) if isinstance(array, exp.Cast) else None
-    written = isinstance(array, exp.Array) and any(isinstance(one, exp.Struct) for one in array.expressions)
-    return written or (kind is not None and any(one.is_type("struct") for one in kind.expressions))
 
 
 def _number_rows(node: exp.Expr) -> None:

@@ -112,6 +112,40 @@ def _split_part(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return None
 
 
+def _token(node: exp.Expr, dialect: str) -> exp.Expr:
+    """STRTOK: a part of a text between characters that are delimiters, of which none is empty."""
+    number = node.args.get("part_index") or _number(1)
+    return exp.Anonymous(this="GET", expressions=[_tokens(node.this, node.args.get("delimiter")), _before(number)])
+
+
+def _before(number: exp.Expr) -> exp.Expr:
+    """A number that counts from 1 as one that counts from 0."""
+    if isinstance(number, exp.Literal) and number.is_int:
+        return _number(int(number.name) - 1)
+    return exp.Sub(this=exp.paren(number), expression=_number(1))
+
+
+def _all_tokens(node: exp.Expr, dialect: str) -> exp.Expr:
+    """STRTOK_TO_ARRAY."""
+    return _tokens(node.this, node.expression)
+
+
+def _tokens(text: exp.Expr, delimiters: exp.Expr | None) -> exp.Expr:
+    if delimiters is not None and not (isinstance(delimiters, exp.Literal) and delimiters.is_string):
+        raise Untranslatable("STRTOK with computed delimiters")
+    given = " " if delimiters is None else delimiters.name
+    pattern = exp.Literal.string(f"[{_quoted(given)}]")
+    parts = exp.Anonymous(this="SPLIT" if given else "ARRAY", expressions=[text.copy(), *([pattern] if given else [])])
+    word = exp.column("w")
+    filled = exp.Lambda(this=exp.NEQ(this=word, expression=exp.Literal.string("")), expressions=[word.this.copy()])
+    return exp.Anonymous(this="FILTER", expressions=[parts, filled])
+
+
+def _quoted(characters: str) -> str:
+    """Characters within the brackets of a regular expression."""
+    return "".join(one if one.isalnum() else f"\\{one}" for one in characters)
+
+
 def _capitals(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """INITCAP: words end at each of some characters, and in Spark at blanks only. The text is cut behind each."""
     if dialect == "databricks":
@@ -121,7 +155,7 @@ def _capitals(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if given is not None and dialect in ("snowflake", "bigquery"):
         if not isinstance(given, exp.Literal):
             raise Untranslatable("INITCAP with computed delimiters")
-        ends = "[" + "".join(one if one.isalnum() else f"\\{one}" for one in given.name) + "]"
+        ends = f"[{_quoted(given.name)}]"
     words = exp.Anonymous(this="SPLIT", expressions=[exp.Lower(this=node.this), exp.Literal.string(f"(?<={ends})")])
     word = exp.column("w")
     first = exp.Anonymous(this="UPPER", expressions=[_part(word, _number(1), _number(1))])
@@ -245,6 +279,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Right: _end,
     exp.StrPosition: _from_the_end,
     exp.SplitPart: _split_part,
+    exp.Strtok: _token,
+    exp.StrtokToArray: _all_tokens,
     exp.Repeat: _repeated,
     exp.ByteLength: _bytes,
     exp.Initcap: _capitals,
