@@ -23,6 +23,7 @@ from tablestore_engine.schema.table.predicate import (
     In,
     IsNotNull,
     IsNull,
+    OfCast,
     Or,
     Predicate,
     digits_of,
@@ -53,8 +54,8 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
         return all(may_match(child, bounds) for child in predicate.children)
     if isinstance(predicate, Or):
         return any(may_match(child, bounds) for child in predicate.children)
-    found = bounds(predicate.column)
-    if found is None:
+    found = None if isinstance(predicate, OfCast) else bounds(predicate.column)
+    if found is None or isinstance(predicate, OfCast):
         return True
     data_type, known = found
     if isinstance(predicate, IsNull):

@@ -22,6 +22,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
+from tablestore_engine.schema.types.types import DataType
+
 Constant = bool | int | Decimal | float | str | date | datetime
 
 COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
@@ -72,7 +74,20 @@ class Or:
     children: tuple[Predicate, ...]
 
 
-Predicate = Compare | In | IsNull | IsNotNull | And | Or
+@dataclass(frozen=True)
+class OfCast:
+    """A predicate on what a cast of its column to a type gives, before the column's own type is known. A scan takes it
+    as unknown: `operation/scan/cast_columns.py`."""
+
+    inner: Compare | In | IsNull | IsNotNull
+    type: DataType
+
+    @property
+    def column(self) -> str:
+        return self.inner.column
+
+
+Predicate = Compare | In | IsNull | IsNotNull | And | Or | OfCast
 
 
 def digits_of(number: int | Decimal) -> tuple[int, int]:
@@ -109,7 +124,7 @@ def rejects_null(predicate: Predicate) -> bool:
         return any(rejects_null(child) for child in predicate.children)
     if isinstance(predicate, Or):
         return all(rejects_null(child) for child in predicate.children)
-    return not isinstance(predicate, IsNull)
+    return rejects_null(predicate.inner) if isinstance(predicate, OfCast) else not isinstance(predicate, IsNull)
 
 
 def fixes_a_column(predicate: Predicate | None, key: Callable[[str], str], apart_from: Collection[str] = ()) -> bool:

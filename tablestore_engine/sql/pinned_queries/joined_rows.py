@@ -60,7 +60,7 @@ def joined_rows(spark: SparkSession, read: TableRead, pinned: Pinned) -> tuple[D
         if source is None or (at := source[1]) is None or not 0 < at.total_record_count <= most:
             continue
         states = (state_of(read.table, snapshot, read.schema), state_of(source[0], at, source[0].schema))
-        lookup = (*states, pairs, repr(reference.predicate), reference.columns)
+        lookup = (*states, pairs, repr(read.predicate), reference.columns)
         if lookup in _failed or not is_large(read.plan()) or read.cached_frame(spark) is not None:
             continue
         keys = _keys_of(*source, read.schema, list(pairs))
@@ -96,7 +96,7 @@ def _keys_of(
 
 
 def _looked_up(read: TableRead, keys: RowKeys) -> pa.Table | None:
-    known = [one for one in (read.reference.predicate, *predicates_of(keys)) if one is not None]
+    known = [one for one in (read.predicate, *predicates_of(keys)) if one is not None]
     plan = read.table.scan(read.snapshot, conjunction(known), schema=read.schema)
     wanted = read.reference.columns
     names = [n for n in read.schema.field_names if wanted is None or n.lower() in wanted]

@@ -15,6 +15,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import BrokenViewError, OptionError, ParseError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
+from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_changes, read_incremental
@@ -326,7 +327,7 @@ class Frames:
         self._unknown = True
         others = {key: value for key, value in reference.options if key not in asked}
         table = table.with_options(others, "query")
-        frame = read_incremental(self.spark, table, asked, reference.predicate)
+        frame = read_incremental(self.spark, table, asked, without_casts(reference.predicate, table.schema))
         return with_computed(frame, table.schema)
 
     def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int]:
@@ -344,7 +345,8 @@ class Frames:
         pinned = self.pin(table)
         bounds = [bound_of(table, one, self._evaluated) for one in reference.changes]
         end = bounds[1] if len(bounds) > 1 else pinned.id if pinned else 0
-        return read_changes(self.spark, table, table.change_range(bounds[0], end), reference.predicate)
+        predicate = without_casts(reference.predicate, table.schema)
+        return read_changes(self.spark, table, table.change_range(bounds[0], end), predicate)
 
     def _evaluated(self, time_sql: str) -> DataFrame:
         return self.run(millis_query(self.expression(time_sql, {})))

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.computed_columns import computed_columns
+from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.queries.frame_cache import FrameCache
 from tablestore_engine.spark.queries.table_cache import keep, kept
@@ -48,13 +50,18 @@ class TableRead:
     schema: TableSchema
     reference: TableReference
 
+    @property
+    def predicate(self) -> Predicate | None:
+        """The conditions of the query on columns of the table, without casts."""
+        return without_casts(self.reference.predicate, self.schema)
+
     def plan(self) -> ScanPlan:
         """The files that the query needs."""
-        return self.table.scan(self.snapshot, self.reference.predicate, schema=self.schema)
+        return self.table.scan(self.snapshot, self.predicate, schema=self.schema)
 
     def explained(self, plan: ScanPlan) -> str:
         """The line of EXPLAIN about the scan, with the files that it leaves out."""
-        return scan_text(self.table.name, self.table.live_files(self.snapshot), plan, self.reference.predicate)
+        return scan_text(self.table.name, self.table.live_files(self.snapshot), plan, self.predicate)
 
     def frame(self, spark: SparkSession, plan: ScanPlan) -> tuple[DataFrame, int]:
         """The rows, and the bytes of the files that they come from."""
@@ -63,7 +70,7 @@ class TableRead:
     def _stored(self, spark: SparkSession, plan: ScanPlan) -> DataFrame:
         """The rows without computed columns. Only these are kept: Spark gives an expression the time zone, and other
         settings, that the session has when its frame is made."""
-        predicate, hidden = self.reference.predicate, self.reference.hidden
+        predicate, hidden = self.predicate, self.reference.hidden
         if hidden:
             return read_with_hidden(spark, self.table, plan, predicate, hidden)
         return read_plan(spark, self.table, plan, predicate, self._named)
@@ -98,7 +105,7 @@ class TableRead:
         if cached is not None:
             return cached
         state = state_of(self.table, snapshot, self.schema)
-        key = (*state, repr(reference.predicate), reference.hidden, self._named)
+        key = (*state, repr(self.predicate), reference.hidden, self._named)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
             return self.frame(spark, self.plan())  # names the file

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 
+from tablestore_engine.errors import TableStoreError
 from tablestore_engine.schema.table.predicate import (
     COMPARISONS,
     And,
@@ -18,15 +20,17 @@ from tablestore_engine.schema.table.predicate import (
     In,
     IsNotNull,
     IsNull,
+    OfCast,
     Or,
     Predicate,
     conjunction,
     digits_of,
     disjunction,
 )
-from tablestore_engine.schema.types.types import MOST_DIGITS
+from tablestore_engine.schema.types.types import MOST_DIGITS, DataType
 from tablestore_engine.sql.tokens.constants import constant_at
 from tablestore_engine.sql.tokens.lexer import QUOTED, WORD, Token, top_level
+from tablestore_engine.sql.types.types import parse_sql_type
 
 R = TypeVar("R", bound=Hashable)
 Owner = Callable[[tuple[str, ...]], "tuple[R, str] | None"]
@@ -102,11 +106,9 @@ def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]
     if found is None:
         return {}
     relation, column = found
-    if isinstance(predicate, Compare):
-        return {relation: [Compare(column, predicate.op, predicate.value)]}
-    if isinstance(predicate, In):
-        return {relation: [In(column, predicate.values)]}
-    return {relation: [type(predicate)(column)]}
+    if isinstance(predicate, OfCast):
+        return {relation: [replace(predicate, inner=replace(predicate.inner, column=column))]}
+    return {relation: [replace(predicate, column=column)]}
 
 
 def _all(parts: list[Facts[R]]) -> Facts[R]:
@@ -127,6 +129,21 @@ def _any(parts: list[Facts[R]]) -> Facts[R]:
         if joined is not None:
             facts[relation] = [joined]
     return facts
+
+
+def _of_cast(predicate: Predicate, kind: DataType | None) -> Predicate:
+    """A predicate on a cast of its column to a type; on the column itself for None."""
+    if isinstance(predicate, (And, Or)):
+        return type(predicate)(tuple(_of_cast(child, kind) for child in predicate.children))
+    return predicate if kind is None or isinstance(predicate, OfCast) else OfCast(predicate, kind)
+
+
+def _type_in(tokens: list[Token]) -> DataType | None:
+    """The type that tokens are, if tables have it."""
+    try:
+        return parse_sql_type(" ".join(token.text for token in tokens))
+    except TableStoreError:
+        return None
 
 
 class ConditionReader(Generic[R]):
@@ -203,12 +220,12 @@ class ConditionReader(Generic[R]):
         """The predicate of one comparison of a column with constants, in either order."""
         if end - start < 3:
             return None
-        column = self.column(start)
-        if column is None:
+        operand = self.operand(start)
+        if operand is None:
             return self._constant_first(start, end)
-        (relation, name), i = column
+        (relation, name), kind, i = operand
         predicate = self.predicate(name, i, end)
-        return None if predicate is None else (relation, predicate)
+        return None if predicate is None else (relation, _of_cast(predicate, kind))
 
     def _constant_first(self, start: int, end: int) -> tuple[R, Predicate] | None:
         """``5 < a``."""
@@ -217,11 +234,11 @@ class ConditionReader(Generic[R]):
             return None
         value, i = found
         op = self._operator(i)
-        column = self.column(i + 1) if op in _FLIPPED else None
-        if op is None or column is None or column[1] != end:
+        operand = self.operand(i + 1) if op in _FLIPPED else None
+        if op is None or operand is None or operand[2] != end:
             return None
-        (relation, name), _ = column
-        return relation, Compare(name, _FLIPPED[op], value)
+        (relation, name), kind, _ = operand
+        return relation, _of_cast(Compare(name, _FLIPPED[op], value), kind)
 
     def predicate(self, name: str, i: int, end: int) -> Predicate | None:
         """The predicate after a column; it must consist of all tokens up to ``end``."""
@@ -274,6 +291,23 @@ class ConditionReader(Generic[R]):
         if key in ("==", "<=>"):
             return "="
         return key if key in COMPARISONS else None
+
+    def operand(self, i: int) -> tuple[tuple[R, str], DataType | None, int] | None:
+        """A column at ``i``, or a cast of one: its relation and name, the type of the cast, and the index after it."""
+        tokens = self.tokens
+        if tokens[i].key in ("CAST", "TRY_CAST") and tokens[i + 1].key == "(":
+            cast, end = self.column(i + 2), tokens[i + 1].partner
+            if cast is None or tokens[cast[1]].key != "AS":
+                return None
+            kind = _type_in(tokens[cast[1] + 1 : end])
+            return None if kind is None else (cast[0], kind, end + 1)
+        found = self.column(i)
+        if found is None or tokens[found[1]].key != "::":
+            return None if found is None else (found[0], None, found[1])
+        end = found[1] + 2
+        end = tokens[end].partner + 1 if tokens[end].key == "(" else end
+        kind = _type_in(tokens[found[1] + 1 : end])
+        return None if kind is None else (found[0], kind, end)
 
     def column(self, i: int) -> tuple[tuple[R, str], int] | None:
         """A column name at ``i``: its relation and name, and the index after it."""

@@ -23,6 +23,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.write_job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
@@ -265,7 +266,7 @@ def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: 
 
     `alone`: no other relation is in scope, so a column without a qualifier is the table's.
     """
-    return condition_predicate(condition_sql, owner_of(table, alias, alone=alone))
+    return without_casts(condition_predicate(condition_sql, owner_of(table, alias, alone=alone)), table.schema)
 
 
 def owner_of(table: Table, alias: str | None, *, alone: bool = True) -> Callable[[tuple[str, ...]], str | None]:

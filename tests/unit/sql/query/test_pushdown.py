@@ -13,16 +13,19 @@ from tablestore_engine.schema.table.predicate import (
     In,
     IsNotNull,
     IsNull,
+    OfCast,
     Or,
     Predicate,
     conjunction,
     fixes_a_column,
     rejects_null,
 )
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.sql.query.bind import references
 
 A1 = Compare("a", "=", 1)
 B2 = Compare("b", "=", 2)
+BIGINT = parse_type("BIGINT")
 
 
 def of_table(query: str, name: str = "t") -> Predicate | None:
@@ -78,7 +81,24 @@ def of_table(query: str, name: str = "t") -> Predicate | None:
         ("(a = 1 and x) or (b = 2 and y)", Or((A1, B2))),
         ("t.a = 1", A1),
         ("db.t.a = 1", A1),
+        ("cast(a as bigint) = 1", OfCast(A1, BIGINT)),
+        ("try_cast(t.a as bigint) = 1", OfCast(A1, BIGINT)),
+        ("a::bigint = 1", OfCast(A1, BIGINT)),
+        ("1 = a::bigint and b = 2", And((OfCast(A1, BIGINT), B2))),
+        ("5 < cast(a as decimal(10, 2))", OfCast(Compare("a", ">", 5), parse_type("DECIMAL(10, 2)"))),
+        ("a::bigint in (1, 2)", OfCast(In("a", (1, 2)), BIGINT)),
+        ("a::bigint is null", OfCast(IsNull("a"), BIGINT)),
+        (
+            "cast(a as bigint) between 1 and 3",
+            And((OfCast(Compare("a", ">=", 1), BIGINT), OfCast(Compare("a", "<=", 3), BIGINT))),
+        ),
         # no predicate follows
+        ("cast(a as interval day) = 1", None),
+        ("cast(a + 1 as bigint) = 1", None),
+        ("cast(a as bigint) + 1 = 2", None),
+        ("a::bigint::int = 1", None),
+        ("not a::bigint = 1", None),
+        ("cast(a as bigint)", None),
         ("a = 1 or f(b)", None),
         ("not a = 1", None),
         ("not (a = 1 and b = 2)", None),

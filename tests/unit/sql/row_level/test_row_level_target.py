@@ -8,11 +8,13 @@ import pytest
 from support.tables import commit_kinds, keyed_arrow, keyed_table, read, rows, write
 
 from tablestore_engine.operation.write_job.write_intent import PLAIN
+from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.row_level.row_level_target import predicate_on, target_of
 
 VECTORS = {"bucket": "1", "deletion-vectors.enabled": "true"}
-TABLE = SimpleNamespace(identifier=("Db", "t"))
+TABLE = SimpleNamespace(identifier=("Db", "t"), schema=create_schema([("a", parse_type("INT"), None)]))
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,7 @@ TABLE = SimpleNamespace(identifier=("Db", "t"))
     [
         ("a = 1", None, True, "a = 1"),
         ("a = 1", None, False, None),
+        ("cast(a as bigint) = 1 AND t.a::string = '1'", None, True, "a = 1"),
         ("t.a = 1 AND s.b = 2", None, False, "a = 1"),
         ("T.a = 1 AND db.t.b > 2", None, False, "a = 1 AND b > 2"),
         ("other.t.a = 1", None, False, None),
