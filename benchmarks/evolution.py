@@ -20,7 +20,13 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.table.create_schema import create_schema
-from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    DropColumn,
+    RenameColumn,
+    SchemaChange,
+    SetNullability,
+)
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 
@@ -48,13 +54,15 @@ def _changes() -> dict[str, Callable[[int], list[SchemaChange]]]:
     return {
         "add a column": lambda n: [AddColumn(f"a{n}", INT)],
         "rename and drop": lambda n: [RenameColumn(f"a{n}", f"b{n}"), DropColumn(f"b{n}")],
+        "set NOT NULL": lambda n: [SetNullability(("v",), nullable=False)],
     }
 
 
 def _millis(table: Table, changes: Callable[[int], list[SchemaChange]]) -> float:
-    """The median time of a change."""
+    """The median time of a change; of a column that may be null."""
     found = []
     for number in range(ROUNDS):
+        table.alter(SetNullability(("v",), nullable=True))
         start = time.perf_counter()
         table.alter(*changes(number))
         found.append(time.perf_counter() - start)

@@ -5,7 +5,7 @@ A file of a keyed table whose records are merged with those of others is skipped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -117,6 +117,22 @@ def certain_rows(plan: ScanPlan, predicate: Compare, schemas: Callable[[int], Ta
     return sum(file.row_count for bucket, file in files if whole(bucket, file))
 
 
+def null_counts(
+    files: Iterable[DataFileMeta], schema: TableSchema, schemas: Callable[[int], TableSchema] | None, column: str
+) -> Iterator[int | None]:
+    """How many values of a column are null in each file, without a look at its bounds; None where that is not known, or
+    where the column had another type."""
+    positions: dict[tuple[object, ...], int | None] = {}  # files that were written alike have them alike
+    for file in files:
+        stats = file.value_stats
+        written = (file.schema_id, file.value_stats_cols, file.write_cols)
+        shape = (*written, bool(stats.min_values), len(stats.null_counts))
+        if shape not in positions:
+            positions[shape] = FileBounds(file, schema, schemas).position(column)
+        at = positions[shape]
+        yield None if at is None else stats.null_counts[at]
+
+
 class FileBounds:
     """Statistics of one file by the current schema's column names, matched to the file's own schema by id."""
 
@@ -136,14 +152,13 @@ class FileBounds:
         known = file.value_stats.min_values and len(file.value_stats.null_counts) == len(fields)
         return fields if known else ()
 
-    def null_count(self, column: str) -> int | None:
-        """How many values of a column are null, without a look at its bounds; None where that is not known, or where
-        the column had another type."""
+    def position(self, column: str) -> int | None:
+        """At which position the statistics have a column; None where they do not, or where it had another type."""
         now = self._schema.field(column)
         at = next((i for i, field in enumerate(self._fields) if field.id == now.id), None)
         if at is None or self._fields[at].type != now.type.as_nullable(self._fields[at].type.nullable):
             return None
-        return self._file.value_stats.null_counts[at]
+        return at
 
     @cached_property
     def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:

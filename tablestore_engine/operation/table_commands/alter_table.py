@@ -18,7 +18,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
-from tablestore_engine.operation.table_commands.not_null_check import check_all_visible, check_no_nulls
+from tablestore_engine.operation.table_commands.not_null_check import check_no_nulls
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.alter.apply_changes import apply_changes, forbidden_nulls
 from tablestore_engine.schema.table.check_constraints import check_constraints
@@ -106,9 +106,7 @@ def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Sna
     checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
     repartitioned = snapshot is not None and changed.partition_keys != state.schema.partition_keys
     if forbidden or checked or repartitioned:
-        if snapshot is not None:
-            if forbidden or checked:
-                check_all_visible(state, snapshot)
+        if snapshot is not None and (forbidden or checked):
             check_no_nulls(state, changed, snapshot, forbidden)
         return _with_snapshot(state, changed, snapshot)
     # Versions derived from a void version are void, too; `base` names the version to derive from.

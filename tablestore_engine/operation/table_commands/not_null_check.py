@@ -7,14 +7,15 @@ the rows that they make: a fold must not meet a null in a column that has none.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import visible_entries
-from tablestore_engine.operation.scan.file_skipping import FileBounds
+from tablestore_engine.operation.scan.file_skipping import FileBounds, null_counts
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.schema.table.predicate import IsNull
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -28,20 +29,22 @@ Path = tuple[str, ...]
 
 
 def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, paths: Collection[Path]) -> None:
-    """Raise a SchemaError, which names the column or field, if one is null in a row of a snapshot as a schema reads
-    it."""
+    """Raise a SchemaError, which names the column or field, if one is null in a row of a snapshot as a schema reads it,
+    or if the snapshot has rows that are not read before a compaction."""
+    live = live_entries(state.manifests, snapshot)
+    _check_all_visible(state, live)
     fields = tuple(replace(one, type=with_nulls(one.type)) for one in schema.fields)
     state = state.with_schema(replace(schema, fields=fields))
     for path in paths:
+        if len(path) == 1 and _has_none(state, live, path[0]):
+            continue
         if state.schema.merge_engine.folds:
-            _check_records(state, snapshot, path)
+            _check_records(state, live, path)
         else:
             _check_rows(state, snapshot, path)
 
 
-def check_all_visible(state: TableState, snapshot: Snapshot) -> None:
-    """Raise a SchemaError for a snapshot with rows that are not read before a compaction."""
-    live = live_entries(state.manifests, snapshot)
+def _check_all_visible(state: TableState, live: Sequence[ManifestEntry]) -> None:
     waiting = len(live) - len(visible_entries(live, state.schema))
     if waiting:
         raise SchemaError(
@@ -51,8 +54,8 @@ def check_all_visible(state: TableState, snapshot: Snapshot) -> None:
         )
 
 
-def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:
-    for entry in live_entries(state.manifests, snapshot):
+def _check_records(state: TableState, live: Sequence[ManifestEntry], path: Path) -> None:
+    for entry in live:
         bounds = FileBounds(entry.file, state.schema, state.schemas.load).of(None)
         known = bounds(path[0])
         if len(path) > 1 or known is None or known[1].null_count != 0:
@@ -64,8 +67,6 @@ def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:
 
 
 def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
-    if len(path) == 1 and _has_none(state, snapshot, path[0]):
-        return
     # Metadata commands do not import Arrow.
     from tablestore_engine.operation.read.arrow_read import read_rows
 
@@ -78,10 +79,10 @@ def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
         )
 
 
-def _has_none(state: TableState, snapshot: Snapshot, column: str) -> bool:
+def _has_none(state: TableState, live: Sequence[ManifestEntry], column: str) -> bool:
     """Whether the statistics of all files say that no value of a column is null."""
-    files = (entry.file for entry in live_entries(state.manifests, snapshot))
-    return all(FileBounds(file, state.schema, state.schemas.load).null_count(column) == 0 for file in files)
+    files = (entry.file for entry in live)
+    return all(count == 0 for count in null_counts(files, state.schema, state.schemas.load, column))
 
 
 def _nulls(array: pa.Array, path: Path) -> int:

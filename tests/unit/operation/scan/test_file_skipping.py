@@ -1,4 +1,4 @@
-"""How many rows a comparison certainly holds for, by statistics."""
+"""How many rows a comparison certainly holds for, and how many nulls columns have, by statistics."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import pytest
 from support.append_deletion_vectors import prepared_delete
 from support.tables import make_table, write
 
-from tablestore_engine.operation.scan.file_skipping import certain_rows
+from tablestore_engine.operation.scan.file_skipping import certain_rows, null_counts
 from tablestore_engine.schema.table.predicate import Compare
+from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RetypeColumn, SetOption
+from tablestore_engine.schema.types.types import parse_type
 
 
 @pytest.fixture
@@ -49,3 +51,23 @@ def test_files_without_a_key_count_each(tmp_path):
 def test_deletes_do_not_count(table):
     write(table, [{"id": 20, "v": 1}, {"id": 21, "v": 1}], kinds=[0, 3])
     assert certain_rows(table.scan(), Compare("id", ">", 10), table.state.schemas.load) == 0
+
+
+def test_nulls_are_counted_in_files_of_every_schema(tmp_path):
+    """The column is first, then second, has no statistics, and has another type; a file is older than it."""
+    table = make_table(tmp_path, {"other": "INT"})
+    write(table, [{"other": None}])
+    for change, rows in (
+        (AddColumn("v", parse_type("INT")), [{"other": 1, "v": None}, {"other": 1, "v": None}, {"other": 1, "v": 2}]),
+        (DropColumn("other"), [{"v": None}, {"v": 1}]),
+        (SetOption("metadata.stats-mode", "none"), [{"v": None}]),
+        (SetOption("metadata.stats-mode", "full"), [{"v": 1}]),
+        (RetypeColumn("v", parse_type("BIGINT")), [{"v": None}]),
+    ):
+        table = table.alter(change)
+        write(table, rows)
+    files = [entry.file for entry in table.live_files()]
+    counts = list(null_counts(files, table.schema, table.state.schemas.load, "v"))
+    assert counts == [None, None, None, None, None, 1], "of the type of today"
+    before = table.state.schemas.load(table.schema.id - 1)
+    assert list(null_counts(files, before, table.state.schemas.load, "v")) == [None, 2, 1, None, 0, None]
