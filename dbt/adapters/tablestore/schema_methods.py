@@ -20,12 +20,13 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.models.fields_of_structs import may_differ, with_fields_of
 from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
-from dbt.adapters.tablestore.models.persist_docs import column_comments, with_docs
+from dbt.adapters.tablestore.models.persist_docs import column_comments, descriptions, with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.errors import SchemaError, TableNotFound, UnsupportedTypeError
 from tablestore_engine.operation.write_job.write_intent import Evolution
+from tablestore_engine.schema.alter.edit_fields import commented
 from tablestore_engine.schema.table.check_constraints import without_checks
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
@@ -213,17 +214,31 @@ class SchemaMethods(SQLAdapter):
 
     @available.parse_none
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns and fields, by lower-case path, in one new schema, unless all are set already."""
+        """Set the comments of columns and fields, by lower-case path, at once, unless all are set already."""
+        identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("comment"):
             changes = column_comments(self._paths(relation), comments)
-            if changes:
-                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
+            if changes and relation.is_view:
+                view = self.catalog.load_view(*identifier)
+                for one in changes:
+                    view = replace(view, columns=commented(view.columns, tuple(one.name), one.comment))
+                self.catalog.create_view(*identifier, view, replace=True)
+            elif changes:
+                self.catalog.alter_table(*identifier, changes)
+
+    @available.parse(lambda *a, **k: {})
+    def tablestore_descriptions(self, model: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+        """The descriptions of a model's columns by lower-case name, for columns of these names."""
+        return descriptions((model.get("columns") or {}).values(), names)
 
     @available.parse_list
     def tablestore_column_paths(self, relation: BaseRelation) -> list[str]:
-        """The names of a table's columns and of the fields inside of them, such as `s.x`."""
+        """The names of the columns of a table or view, and of the fields inside of them, such as `s.x`."""
         with self.connections.exception_handler("columns"):
             return [name for one in self._paths(relation) for name in one.shown]
 
     def _paths(self, relation: BaseRelation) -> list[ColumnPath]:
-        return column_paths(self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.fields)
+        identifier = schema_of(relation), str(relation.identifier)
+        if relation.is_view:
+            return column_paths(self.catalog.load_view(*identifier).columns)
+        return column_paths(self.catalog.load_table(*identifier).schema.fields)

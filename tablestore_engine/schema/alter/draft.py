@@ -23,6 +23,7 @@ from tablestore_engine.schema.alter.edit_fields import (
     Fields,
     Path,
     added,
+    commented,
     edited,
     find_path,
     no_path,
@@ -225,12 +226,7 @@ class Draft:
         if found is not None:
             self.options = computed_column_changes.with_changed(self.options, replace(found, comment=change.comment))
             return
-        path = require_path(self.fields, change.name)
-
-        def comment(siblings: Fields, at: int) -> Fields:
-            return (*siblings[:at], replace(siblings[at], description=change.comment), *siblings[at + 1 :])
-
-        self.fields = edited(self.fields, path, comment)
+        self.fields = commented(self.fields, require_path(self.fields, change.name), change.comment)
 
     @_change.register
     def _default(self, change: SetColumnDefault) -> None:

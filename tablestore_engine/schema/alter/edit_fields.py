@@ -83,6 +83,15 @@ def edited(fields: Sequence[DataField], path: Path, edit: Edit) -> Fields:
     return (*fields[:at], replace(fields[at], type=inner), *fields[at + 1 :])
 
 
+def commented(fields: Sequence[DataField], path: Path, comment: str | None) -> Fields:
+    """The fields with another comment at an existing path. Raises ColumnNotFound like `edited`."""
+
+    def edit(siblings: Fields, at: int) -> Fields:
+        return (*siblings[:at], replace(siblings[at], description=comment), *siblings[at + 1 :])
+
+    return edited(fields, path, edit)
+
+
 def retyped(fields: Sequence[DataField], path: Path, change: Retype) -> Fields:
     """The fields with another type at an existing path."""
     at = position(fields, path[0])

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
-from tablestore_engine.schema.alter.edit_fields import find_path, shown
+from tablestore_engine.schema.alter.edit_fields import commented, find_path, shown
 from tablestore_engine.schema.table.check_constraints import check_constraints, check_options, find_check
 from tablestore_engine.schema.table.schema_changes import (
     RemoveOption,
@@ -21,7 +21,6 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.names import Names
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.result import StatementResult
@@ -150,12 +149,11 @@ def _meant(statement: CommentOn, context: CatalogContext) -> CommentOn:
 def _commented(view: View, name: TableName, column: str | None, comment: str | None) -> View:
     if column is None:
         return replace(view, comment=comment)
-    names = Names(one.name for one in view.columns)
-    at = names.position(column)
-    if at is None:
-        raise ColumnNotFound(f"View {name} has no column '{column}'.", hint=did_you_mean(column, [*names]))
-    columns = tuple(replace(one, description=comment) if i == at else one for i, one in enumerate(view.columns))
-    return replace(view, columns=columns)
+    path = find_path(view.columns, column)
+    if path is None:
+        names = [one.name for one in view.columns]
+        raise ColumnNotFound(f"View {name} has no column '{column}'.", hint=did_you_mean(column, names))
+    return replace(view, columns=commented(view.columns, path, comment))
 
 
 def drop_constraint(statement: DropConstraint, context: CatalogContext) -> StatementResult:

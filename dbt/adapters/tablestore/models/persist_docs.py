@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
@@ -23,7 +23,7 @@ def with_docs(
         found.append(SetComment(model["description"]))
     if not persisted.get("columns"):
         return [*found, *changes]
-    described = _described(model)
+    described = list((model.get("columns") or {}).values())
     new = [ColumnPath((str(one.name),), None, (str(one.name),)) for one in changes if isinstance(one, AddColumn)]
     return [*found, *_comments(column_paths(schema.fields), described), *changes, *_comments(new, described)]
 
@@ -38,15 +38,12 @@ def column_comments(paths: Sequence[ColumnPath], comments: Mapping[str, str]) ->
     ]
 
 
-def _described(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in (model.get("columns") or {}).values() if one.get("description")]
-
-
 def _comments(paths: Sequence[ColumnPath], described: Sequence[Mapping[str, Any]]) -> list[SetColumnComment]:
-    """The comments of the columns that descriptions are about. The name of a quoted one must match exactly."""
-    comments = {}
-    for one in described:
-        name = str(one["name"])
-        if not one.get("quote") or any(name in path.shown for path in paths):
-            comments[name.lower()] = str(one["description"])
-    return column_comments(paths, comments)
+    """The comments of the columns that descriptions are about."""
+    return column_comments(paths, descriptions(described, [name for path in paths for name in path.shown]))
+
+
+def descriptions(described: Iterable[Mapping[str, Any]], names: Collection[str]) -> dict[str, str]:
+    """Descriptions by lower-case name. The name of a quoted column must match exactly."""
+    named = ((str(one["name"]), one) for one in described if one.get("description"))
+    return {name.lower(): str(one["description"]) for name, one in named if not one.get("quote") or name in names}

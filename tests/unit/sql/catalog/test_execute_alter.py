@@ -128,7 +128,7 @@ def test_properties_of_a_view(door):
 
 def test_comments(door):
     door.run("create table t (a int, s struct<x: int, y: array<struct<z: int>>>)")
-    door.view("v", a="int")
+    door.view("v", a="int", s="struct<x: int>")
     door.run("comment on table t is 'it''s t'")
     assert door.schema("t").comment == "it's t"
     door.run("alter table t alter column a comment 'col'")
@@ -150,11 +150,14 @@ def test_comments(door):
     assert (door.schema("t").comment, door.schema("t").field("a").description) == (None, None)
     door.run("comment on view v is 'v'")
     door.run("comment on column v.A is 'va'")
+    door.run("comment on column v.s.X is 'field'")
     view = door.catalog.load_view("default", "v")
     assert (view.comment, view.columns[0].description) == ("v", "va")
+    assert view.columns[1].type.fields[0].description == "field"
     for text in (
         "comment on column t.nope is ''",
         "comment on column v.nope is ''",
+        "comment on column v.s.nope is ''",
         "alter table t alter column s.q comment ''",
     ):
         with pytest.raises(ColumnNotFound):

@@ -10,18 +10,16 @@
   {% do tablestore__alter_relation_add_remove_columns(relation, columns, none) %}
 {%- endmacro %}
 
-{# All comments of a new table are written with it; here, those of an older one that differ, and of columns that are
-   missing there is a warning. #}
+{# The comments that a relation was not created with: of columns of a table, and of fields of structs in a view. Of
+   columns that are missing there is a warning. #}
 {% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
-  {% if not relation.is_view %}
-    {% if for_relation and config.persist_relation_docs() and model.description %}
-      {% do adapter.tablestore_comment_relation(relation, model.description) %}
-    {% endif %}
-    {% if for_columns and config.persist_column_docs() and model.columns %}
-      {% set names = adapter.tablestore_column_paths(relation) %}
-      {% set documented = tablestore_documented_columns(relation, model.columns, names) %}
-      {% do adapter.tablestore_comment_columns(relation, documented) %}
-    {% endif %}
+  {% if for_relation and not relation.is_view and config.persist_relation_docs() and model.description %}
+    {% do adapter.tablestore_comment_relation(relation, model.description) %}
+  {% endif %}
+  {% if for_columns and config.persist_column_docs() and model.columns %}
+    {% set names = adapter.tablestore_column_paths(relation) %}
+    {% do validate_doc_columns(relation, model.columns, names) %}
+    {% do adapter.tablestore_comment_columns(relation, adapter.tablestore_descriptions(model, names)) %}
   {% endif %}
 {%- endmacro %}
 

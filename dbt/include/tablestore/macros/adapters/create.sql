@@ -53,23 +53,13 @@
   {% set specs = [] %}
   {% if config.persist_column_docs() and model.columns %}
     {% set names = adapter.get_column_schema_from_query(sql) | map(attribute='name') | list %}
-    {% set documented = tablestore_documented_columns(this, model.columns, names) %}
+    {% set documented = adapter.tablestore_descriptions(model, names) %}
     {% for name in names %}
       {% set text = documented.get(name | lower) %}
       {% do specs.append(adapter.quote(name) ~ (' comment ' ~ adapter.tablestore_literal(text) if text else '')) %}
     {% endfor %}
   {% endif %}
   {% do return(specs) %}
-{%- endmacro %}
-
-{# The descriptions of documented columns that exist, by lower-case name. Warns about the others. #}
-{% macro tablestore_documented_columns(relation, column_dict, existing_names) -%}
-  {% set found = validate_doc_columns(relation, column_dict, existing_names) %}
-  {% set descriptions = {} %}
-  {% for name in found %}
-    {% do descriptions.update({name | lower: found[name]['description']}) %}
-  {% endfor %}
-  {% do return(descriptions) %}
 {%- endmacro %}
 
 {# The columns of an enforced contract in its order, each checked while the table is written. #}
