@@ -27,6 +27,10 @@ STRATEGY = """{% macro get_incremental_own_sql(arg_dict) %}
   insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
 {% endmacro %}
 """
+BATCHED = """{{{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
+     begin='2024-01-01', batch_size='day', primary_key='id', on_schema_change='append_new_columns') }}}}
+select 1 as id, timestamp'2024-01-01 10:00:00' as at{}
+"""
 LISTS = "select 1 as id, t.a, named_struct('m', t.m, 'n', t.n) as s from (select {}) as t(a, m, n)"
 FIRST = "select 1 as id, 'one' as a, named_struct('x', 1) as s, 5 as n"
 
@@ -179,6 +183,30 @@ class TestSchemaChanges:
         for given in ("array(), map('k', 2), 2", "array(3), map(), null", "array(null), map('k', null), null"):
             assert self.build(project, mode, LISTS.format(given)) == "UPSERT 1 row"
         assert self.rows(project) == ["""('{"id":1,"a":[null],"s":{"m":{"k":null}}}',)"""]
+
+    @pytest.mark.parametrize(
+        ("more", "left"),
+        [
+            ("", ["""('{"id":1,"a":"one","s":{"x":1},"n":6}',)"""]),
+            (", incremental_strategy='delete+insert'", ["""('{"id":1,"s":{"x":1},"n":6}',)"""]),
+        ],
+        ids=["upsert", "delete+insert"],
+    )
+    def test_a_column_that_the_query_lacks(self, project, more, left):
+        """An upsert leaves it as it is; a row that replaces another one has no value in it."""
+        self.first(project)
+        query = "select 1 as id, named_struct('x', 1) as s, 6 as n"
+        self.build(project, f"append_new_columns'{more}, tags='x", query)
+        assert self.rows(project) == left
+
+    def test_a_batch_replaces_whole_rows(self, project):
+        """Also the columns that its query lacks."""
+        self.first(project)
+        batch = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+        for more, first in ((", 'one' as a", ["--full-refresh"]), (", 2 as n", [])):
+            write_file(BATCHED.format(more), project.project_root, "models", "m.sql")
+            run_dbt(["run", *first, *batch])
+        assert self.rows(project) == ["""('{"id":1,"at":"2024-01-01T10:00:00.000Z","n":2}',)"""]
 
     def test_fail(self, project):
         self.first(project)

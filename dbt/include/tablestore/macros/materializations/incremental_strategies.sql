@@ -65,8 +65,9 @@
   {%- if not keys -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
   {%- elif adapter.tablestore_replaces_by(arg_dict['target_relation'], keys) -%}
-    {#- The key is the table's primary key, so each key has one row, and replacing that row is an upsert. -#}
-    {% do return(tablestore__get_incremental_upsert_sql(arg_dict)) %}
+    {#- The key is the table's primary key, so a row replaces the one of its key, whole: columns that the query lacks
+        have no value afterwards. -#}
+    {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
   {%- endif -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
   {#- The first source row of each key is repeated: one copy deletes the old rows of the key, the other is inserted. -#}
@@ -117,6 +118,9 @@
   {%- for column in columns %}
     DBT_INTERNAL_DEST.{{ column }} = DBT_INTERNAL_SOURCE.{{ column }}{{ ',' if not loop.last }}
   {%- endfor %}
+  {%- for column in tablestore_columns_without_value(target, arg_dict['dest_columns']) %},
+    DBT_INTERNAL_DEST.{{ column }} = default
+  {%- endfor %}
   when not matched then {{ tablestore_merge_insert(columns) }}
   when not matched by source and {{ window | join(' and ') }} then delete
   {%- else %}
@@ -132,6 +136,18 @@
   {%- endif -%}
 {%- endmacro %}
 
+
+{# The quoted columns of a table that the query lacks, and on_schema_change keeps. #}
+{% macro tablestore_columns_without_value(target, dest_columns) -%}
+  {%- set given = dest_columns | map(attribute='name') | map('lower') | list -%}
+  {%- set found = [] -%}
+  {%- if config.get('on_schema_change') == 'append_new_columns' -%}
+    {%- for one in adapter.get_columns_in_relation(target) if one.name | lower not in given -%}
+      {% do found.append(one.quoted) %}
+    {%- endfor -%}
+  {%- endif -%}
+  {% do return(found) %}
+{%- endmacro %}
 
 {% macro tablestore_merge_insert(columns) -%}
   {%- if config.get('row_kind') -%}
