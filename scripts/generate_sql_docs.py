@@ -71,7 +71,8 @@ may have one of these names, or one that begins with `__tablestore_`.
 
 - An aggregate function is refused in SET, WHEN, ON, VALUES and WHERE of UPDATE, DELETE and MERGE; use a subquery.
 - `EXPLAIN` of INSERT, UPDATE, DELETE and MERGE shows the plan that computes the rows to write, with the defaults of
-  columns. Nothing is written.
+  columns. Nothing is written. Of a statement that cannot be planned, `EXPLAIN` raises the error, which Spark returns as
+  rows.
 - UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
   view shows the new rows; so does a view that only gives its columns other names. Other views cannot be written to.
 - A name without a schema means a temporary view, or else a table or view of the current schema, or else a table of

@@ -17,10 +17,7 @@ from tablestore_engine.spark.errors.failed_statements import failing
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
-from tablestore_engine.spark.queries.temp_views import (
-    named_plan,
-    remember_definition,
-)
+from tablestore_engine.spark.queries.temp_views import remember_definition
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
@@ -29,6 +26,8 @@ from tablestore_engine.sql.functions.execute_functions import (
     execute_refresh_function,
     execute_show_functions,
 )
+from tablestore_engine.sql.pinned_queries.explained_query import plan_of
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary, refuse_temporary_views
 from tablestore_engine.sql.procedures.call_procedure import describe_procedure, execute_call, show_procedures
 from tablestore_engine.sql.query.empty_queries import returns_nothing
@@ -162,8 +161,8 @@ def _query_inside(statement: QueryInside, context: RowContext) -> StatementResul
     explaining = statement.kind == "EXPLAIN"
     lasting, only_columns = statement.kind == "CACHE TABLE", statement.kind == "DESCRIBE QUERY"
     frames = replace(context, explaining=explaining).frames(lasting=lasting, only_columns=only_columns)
-    answer = frames.run(frames.bound(statement.query_sql), statement.prefix)
-    return StatementResult(statement.kind, dataframe=named_plan(answer, frames.scans) if explaining else answer)
+    run = plan_of if explaining else Frames.run
+    return StatementResult(statement.kind, dataframe=run(frames, frames.bound(statement.query_sql), statement.prefix))
 
 
 def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:

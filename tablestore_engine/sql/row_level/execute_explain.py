@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.queries.temp_views import named_plan
+from tablestore_engine.sql.pinned_queries.explained_query import plan_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_merge import merged_rows
 from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete, updated_rows
@@ -45,8 +45,8 @@ def explained(inner: Statement, prefix: str, context: RowContext) -> StatementRe
             return _of_changes(target, changed, prefix)
     if isinstance(inner, Insertion):
         table, frames, rows = rows_of_insert(inner, context)
-        plan = frames.run(f"SELECT * FROM {quoted_name(frames.register(table.name, rows))}", prefix)
-        return StatementResult("EXPLAIN", dataframe=named_plan(plan, frames.scans))
+        plan = plan_of(frames, f"SELECT * FROM {quoted_name(frames.register(table.name, rows))}", prefix)
+        return StatementResult("EXPLAIN", dataframe=plan)
     query = getattr(inner, "query_sql", None)
     if query is None:
         verb = " ".join(inner.sql.split()[:2]).upper()
@@ -55,8 +55,7 @@ def explained(inner: Statement, prefix: str, context: RowContext) -> StatementRe
             hint="EXPLAIN a query, INSERT, UPDATE, DELETE, MERGE or CREATE TABLE … AS.",
         )
     frames = context.frames()
-    plan = frames.run(frames.bound(query), prefix)
-    return StatementResult("EXPLAIN", dataframe=named_plan(plan, frames.scans))
+    return StatementResult("EXPLAIN", dataframe=plan_of(frames, frames.bound(query), prefix))
 
 
 def through_view(inner: Statement, context: RowContext) -> tuple[Statement, RowContext]:
@@ -71,8 +70,8 @@ def through_view(inner: Statement, context: RowContext) -> tuple[Statement, RowC
 def _of_changes(target: RowLevelTarget, changed: DataFrame, prefix: str) -> StatementResult:
     """The plan of the query that computes the changed rows."""
     view = quoted_name(target.frames.register(target.table.name, changed))
-    plan = target.frames.run(f"SELECT * FROM {view}", prefix)
     table = target.table
     live = table.live_files(target.snapshot) if target.snapshot else []
     own = [] if target.unread else [scan_text(table.name, live, target.plan, target.predicate)]
-    return StatementResult("EXPLAIN", dataframe=named_plan(plan, [*own, *target.frames.scans]))
+    plan = plan_of(target.frames, f"SELECT * FROM {view}", prefix, own)
+    return StatementResult("EXPLAIN", dataframe=plan)

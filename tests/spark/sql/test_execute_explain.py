@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import SchemaError, SqlError
+from tablestore_engine.errors import SchemaError, SqlError, TableStoreError
 
 pytestmark = pytest.mark.spark
 
@@ -118,3 +118,26 @@ def test_an_insert_that_adds_columns_is_planned(store):
     plan = store.sql("EXPLAIN INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 1 AS id, 77 AS added").first()[0]
     assert "77" in plan
     assert store.table("t").schema.field_names == ("id",)
+
+
+@pytest.mark.parametrize(
+    ("mode", "query"),
+    [
+        ("EXPLAIN", "SELECT id, nope FROM t"),
+        ("EXPLAIN EXTENDED", "SELECT nope(v) FROM t"),
+        ("EXPLAIN", "SELECT * FROM t WHERE v > (SELECT max(nope) FROM t)"),
+        ("EXPLAIN FORMATTED", "SELECT * FROM nope"),
+        ("EXPLAIN CREATE TABLE u AS", "SELECT id,\n nope FROM t"),
+        ("EXPLAIN INSERT INTO t", "SELECT id, nope FROM t"),
+    ],
+)
+def test_a_query_that_has_no_plan_is_refused_as_without_explain(store, mode, query):
+    store.sql("CREATE TABLE t (id INT, v INT)")
+    with pytest.raises(TableStoreError) as alone:
+        store.sql(query)
+    with pytest.raises(TableStoreError) as explained:
+        store.sql(f"{mode} {query}")
+    assert "nope" in alone.value.message
+    assert type(explained.value) is type(alone.value)
+    assert explained.value.message.partition("\n")[0].endswith(alone.value.message.partition("\n")[0])
+    assert not store.catalog.table_exists("default", "u")
