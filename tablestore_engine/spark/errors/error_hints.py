@@ -62,6 +62,7 @@ INSTEAD_OF_FUNCTIONS = {
 """Functions that only other warehouses have, with the text to write instead."""
 _TYPE = re.compile(r'Unsupported data type "([\w ]+)')
 _UNIT = re.compile(r"`unit` in `(\w+)` is invalid: .* but got the string literal '(\w+)'", re.DOTALL)
+_DISTINCT = re.compile(r"\[DISTINCT_WINDOW_FUNCTION_UNSUPPORTED\](?P<several>[^(]*\(DISTINCT [^()]*,)?")
 _ROUTINE = re.compile(r"Cannot resolve routine (?:`[^`]+`\.)*`(\w+)`")
 
 
@@ -81,6 +82,13 @@ def _of_routine(found: re.Match[str]) -> str | None:
     return None if instead is None else f"Write {instead}."
 
 
+def _of_distinct(found: re.Match[str]) -> str:
+    if found["several"]:
+        row = "if(x IS NULL OR y IS NULL, NULL, struct(x, y))"
+        return f"Instead of count(DISTINCT x, y) OVER (…) write size(collect_set({row}) OVER (…))."
+    return "Instead of count(DISTINCT x) OVER (…) write size(collect_set(x) OVER (…))."
+
+
 def _always(hint: str) -> Callable[[re.Match[str]], str]:
     return lambda found: hint
 
@@ -96,10 +104,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], 
             "parse_json(value) makes a VARIANT of a text."
         ),
     ),
-    (
-        re.compile(r"\[DISTINCT_WINDOW_FUNCTION_UNSUPPORTED\]"),
-        _always("Instead of count(DISTINCT x) OVER (…) write size(collect_set(x) OVER (…))."),
-    ),
+    (_DISTINCT, _of_distinct),
     (_ROUTINE, _of_routine),
     (
         re.compile(r"\[WRONG_NUM_ARGS\S*\] The `to_(?:var)?char` "),

@@ -204,6 +204,7 @@ HINTS = [
     ("select cast('{}' as jsonb)", "Use STRING."),
     ("select v:['key'] from (select 'x' as v)", "get_json_object(value, '$.key')"),
     ("select count(distinct id) over (partition by id % 2) from range(3)", "size(collect_set(x) OVER (…))"),
+    ("select count(distinct id, id % 3) over (partition by id % 2) from range(3)", "NULL, struct(x, y))) OVER (…))"),
     ("select iff(true, 1, 2)", "Write if(condition, a, b)."),
     ("select array(1, 2)[safe_offset(0)]", "Write get(array, 0)."),
     ("select to_varchar(1)", "CAST(value AS STRING)"),

@@ -35,6 +35,22 @@ def test_by_the_message(message, hint):
 
 
 @pytest.mark.parametrize(
+    ("counted", "written"),
+    [
+        ("id", "write size(collect_set(x) OVER (…))."),
+        ("id, n", "write size(collect_set(if(x IS NULL OR y IS NULL, NULL, struct(x, y))) OVER (…))."),
+        ("f(id, n)", "write size(collect_set(x) OVER (…))."),
+    ],
+)
+def test_distinct_values_or_rows_of_a_window(counted, written):
+    """A row that has a null does not count."""
+    message = (
+        f'[DISTINCT_WINDOW_FUNCTION_UNSUPPORTED] Not supported: "count(DISTINCT {counted}) OVER (PARTITION BY a, b)"'
+    )
+    assert f"{written} {DIALECT}" in error_hint(message, "select 1")
+
+
+@pytest.mark.parametrize(
     ("statement", "part"),
     [
         ("select top 10 * from t", "LIMIT n at the end"),
