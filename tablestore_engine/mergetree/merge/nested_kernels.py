@@ -197,11 +197,17 @@ def _keyed(fold: Fold, rows: pa.Array) -> Mask:
     without = with_null & valid_mask(rows)
     if fold.null_keys == "error" and without.any():
         shown = rows[int(np.flatnonzero(without)[0])].as_py()
-        raise ExecutionError(
-            f"A nested row of column '{fold.column}' has a null in its key ({', '.join(fold.nested_key)}): {shown}.",
-            hint=f"Give it a key; 'fields.{fold.column}.nested-key-null-strategy' = 'ignore' would leave it out.",
-        )
+        complaint, hint = null_in_key(fold)
+        raise ExecutionError(f"{complaint}: {shown}.", hint=hint)
     return ~without
+
+
+def null_in_key(fold: Fold) -> tuple[str, str]:
+    """The complaint about a nested row with a null in its key, and the hint."""
+    return (
+        f"A nested row of column '{fold.column}' has a null in its key ({', '.join(fold.nested_key)})",
+        f"Give it a key; 'fields.{fold.column}.nested-key-null-strategy' = 'ignore' would leave it out.",
+    )
 
 
 def check_nested_keys(fold: Fold, values: pa.Array) -> None:

@@ -35,6 +35,7 @@ from tablestore_engine.spark.dml.multiset_row_level import (
     several_rows,
 )
 from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.queries.kept_rows import kept
 from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.write.check_constraints import checked
@@ -82,15 +83,12 @@ def write_changed_rows(spark: SparkSession, read: Read, changed: DataFrame) -> W
         return _upsert(spark, read, changed)
     if not _puts(read, changed):
         return _mark(spark, read, changed)
-    changed = changed.persist()
-    try:
+    with kept(changed) as rows:
         if OLD_COLUMN in changed.columns:
-            return _retract(spark, read, changed)
+            return _retract(spark, read, rows)
         if keeps_file_vectors(read.table.schema):
-            return _mark(spark, read, changed)
-        return _rewrite_files(spark, read, changed)
-    finally:
-        changed.unpersist()
+            return _mark(spark, read, rows)
+        return _rewrite_files(spark, read, rows)
 
 
 def _under_own_names(read: Read, changed: DataFrame) -> tuple[Read, DataFrame]:

@@ -19,31 +19,17 @@ from pyspark.errors import (
 
 from tablestore_engine import errors
 from tablestore_engine.errors import (
-    CastError,
-    ConstraintError,
     ExecutionError,
-    NegativeCountError,
     ParseError,
-    RowKindError,
-    SchemaError,
     SqlError,
     TableNotFound,
     TableStoreError,
     interrupted,
 )
-from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
-from tablestore_engine.schema.casts.cast_old_columns import CAST_FAILED, CAST_HINT
-from tablestore_engine.schema.table.check_constraints import (
-    NULL_VIOLATED,
-    NULL_VIOLATED_HINT,
-    VIOLATED,
-    VIOLATED_HINT,
-)
-from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
 from tablestore_engine.spark.errors.error_hints import error_hint
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
+from tablestore_engine.spark.errors.raised_errors import raised_error
 from tablestore_engine.spark.errors.unreadable_files import failed_file
-from tablestore_engine.spark.expressions.checked_cast import NOT_HELD, NOT_HELD_HINT
 
 _MAX_MESSAGE = 2_000
 _NO_STACK_LEFT = "java.lang.StackOverflowError"
@@ -54,12 +40,6 @@ _VALUE_FAILED = "INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION"  # which
 _VALUE_FAILED_HINT = (
     "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
     "try_divide, try_add or try_cast."
-)
-NOT_REPLACED = "A row of the query does not match REPLACE WHERE "
-_VIOLATED = (
-    (VIOLATED, VIOLATED_HINT),
-    (NULL_VIOLATED, NULL_VIOLATED_HINT),
-    (NOT_REPLACED, "Nothing was written. Filter the query by the condition."),
 )
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
@@ -116,26 +96,9 @@ def failure(text: str) -> TableStoreError:
     if lost is not None:
         return lost
     message = short_message(text)
-    if NEGATIVE in message:
-        reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
-        return NegativeCountError(reason, hint=NEGATIVE_HINT)
-    if CAST_FAILED in message:
-        reason = message[message.index(CAST_FAILED) :].partition(" SQLSTATE: ")[0]
-        return CastError(reason, hint=CAST_HINT)
-    unheld = NOT_HELD.search(message)
-    if unheld is not None:
-        return SchemaError(re.sub(r" SQLSTATE: \w+$", "", unheld[0]), hint=NOT_HELD_HINT)
-    for violated, hint in _VIOLATED:
-        if violated in message:
-            reason = message[message.index(violated) :].partition(" SQLSTATE: ")[0]
-            return ConstraintError(reason, hint=hint)
-    unknown = message.find(UNKNOWN_KIND)
-    end = message.find(KINDS_HINT, unknown)
-    if 0 <= unknown < end:
-        return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
     if _NO_STACK_LEFT in message:
         return ExecutionError(_TOO_DEEP, hint="Split the statement, or keep a part of it as a table.")
-    return _of_worker(text) or ExecutionError(message, hint=error_hint(message))
+    return _of_worker(text) or raised_error(message) or ExecutionError(message, hint=error_hint(message))
 
 
 def _of_worker(text: str) -> TableStoreError | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, is_same, never_fails, past_field
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name, quoted_text
@@ -18,6 +20,11 @@ from tablestore_engine.schema.types.types import (
     has_root,
 )
 from tablestore_engine.spark.expressions.spark_types import sql_type
+
+_NOT_READ: Final = "is not read, because the query does not name it"
+NOT_READ: Final = re.compile(rf"Column '[^\n]*' {_NOT_READ}")
+"""The message of `unread_sql`."""
+NOT_READ_HINT: Final = "Add it to the SELECT list."
 
 _AS_NUMBERS = ("TIME",)
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
@@ -82,7 +89,7 @@ def null_sql(data_type: DataType) -> str:
 
 def unread_sql(column: str, data_type: DataType) -> str:
     """SQL of an error instead of a column that the query does not name: a DataFrame of it may be sorted by it."""
-    error = literal(f"Column '{column}' is not read, because the query does not name it. Add it to the SELECT list.")
+    error = literal(f"Column '{column}' {_NOT_READ}.")
     return f"cast(raise_error({error}) as {sql_type(data_type)})"
 
 

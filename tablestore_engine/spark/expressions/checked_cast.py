@@ -18,7 +18,7 @@ from tablestore_engine.spark.expressions.spark_types import INTEGER_TYPES
 _MOST_SHOWN: Final = 100  # characters of a value in a message
 _NOT_HELD: Final = "cannot hold the value"
 NOT_HELD: Final = re.compile(rf"Column '[^\n]*' \([^\n]*\) {_NOT_HELD} .*", re.DOTALL)
-"""The message of a value that its column cannot hold, in the text of an error of Spark."""
+"""The message of a value that its column cannot hold."""
 NOT_HELD_HINT: Final = "Correct the value; try_cast makes null of it."
 _CHECKED: Final = re.compile(r"coalesce\(try_cast\((.*?) AS [^ ]+\), CASE WHEN ", re.DOTALL)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tablestore_engine.mergetree.merge.nested_kernels import null_in_key
 from tablestore_engine.schema.merge_engines.merge_engine import Fold
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 
@@ -102,8 +103,7 @@ def _with_keys(fold: Fold, elements: str) -> str:
     without = " OR ".join(f"item.{formatted(name)} IS NULL" for name in fold.nested_key)
     if fold.null_keys == "ignore":
         return f"filter({elements}, item -> NOT ({without}))"
-    named = ", ".join(fold.nested_key)
-    text = formatted_literal(f"A nested row of column '{fold.column}' has a null in its key ({named}).")
+    text = formatted_literal("{}. {}".format(*null_in_key(fold)))
     return f"transform({elements}, item -> CASE WHEN {without} THEN raise_error({text}) ELSE item END)"
 
 

@@ -6,12 +6,9 @@ the rest only the rows with one. This pays when the target is large: the source 
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -19,7 +16,6 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
-from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS, is_constant
@@ -126,21 +122,3 @@ def rows_with_values_of(source: str, target: str, pairs: list[tuple[str, str]], 
     ]
     where = f" WHERE {' AND '.join(listed)}" if listed else ""
     return f"(SELECT {hint}t.* FROM {target} t LEFT SEMI JOIN {source} s ON {on}{where})"
-
-
-@contextmanager
-def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
-    """The rows of a view (quoted), which are computed once: also by queries that name it. No other view has its
-    plan."""
-    with translated():
-        rows = spark.table(view).persist()
-    try:
-        yield rows
-    finally:
-        rows.unpersist()
-
-
-def with_own_plan(source: DataFrame) -> DataFrame:
-    """The rows, with a plan that no other query has, and one more column. Spark answers every query of an equal plan
-    from the cached rows, and drops them for all of these queries when one of them unpersists them."""
-    return source.selectExpr("*", f"{literal(uuid.uuid4().hex)} AS __tablestore_kept")

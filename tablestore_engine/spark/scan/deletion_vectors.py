@@ -26,6 +26,9 @@ ROW_NUMBER = "_tmp_metadata_row_index"
 """A column that Spark's reader of Parquet files fills with the number of each row in its file, as it does for
 `_metadata.row_index`: but for that, it makes a struct of every row. Another reader would leave it null, which fails."""
 _NUMBER = f"coalesce({ROW_NUMBER}, raise_error('Spark did not number the rows of a Parquet file.'))"
+# A scan that has this struct must need a field of it: of a struct without a needed field, Spark's plan has all fields,
+# also its own number of the row, and refuses to number rows twice.
+_METADATA = "_metadata."
 # Hidden columns of the scan, and the columns of the words.
 _FILE, _SIZE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_size", "__tablestore_deleted_at"
 # More words are left to a shuffle, which has no bound.
@@ -51,7 +54,7 @@ def without_deleted(
     words = _words(deleted)
     if not words.num_rows:
         return frame.selectExpr(*items_of(columns))
-    rows = frame.selectExpr(*items_of(columns), f"_metadata.file_name AS {_FILE}", f"_metadata.row_index AS {_AT}")
+    rows = frame.selectExpr(*items_of(columns), f"{_METADATA}file_name AS {_FILE}", f"{_METADATA}row_index AS {_AT}")
     names = ", ".join(f"r.{formatted(name)}" for name in columns)
     hint = "/*+ BROADCAST(d) */ " if words.num_rows <= _BROADCAST_WORDS else ""
     last = (1 << WORD_BITS) - 1
@@ -73,8 +76,8 @@ def without_words(
     begin."""
     hidden, word = [f"{_NUMBER} AS {_AT}"], f"shiftright(r.{_AT}, {WORD_BITS})"
     frames: dict[str, Any] = {"words": spark.createDataFrame(_in_one_row(words))}
-    if len(files.files) > 1:
-        hidden.append(f"_metadata.file_size AS {_SIZE}")
+    if len(files.files) > 1 or any(sql.startswith(_METADATA) for sql in columns.values()):
+        hidden.append(f"{_METADATA}file_size AS {_SIZE}")
         word += f" + get((SELECT one FROM {{starts}}), cast(r.{_SIZE} % {files.prime}L AS int))"
         frames["starts"] = spark.createDataFrame(_in_one_row(starts))
     rows = frame.selectExpr(*items_of(columns), *hidden)

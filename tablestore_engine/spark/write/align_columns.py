@@ -14,7 +14,6 @@ from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
-    KINDS_HINT,
     UNKNOWN_KIND,
     own_kind_column,
     row_kind_column,
@@ -170,7 +169,7 @@ def _kind_sql(source: str) -> str:
     """SQL of the number of each row's kind; an unknown text fails the query."""
     known = " ".join(f"WHEN {literal(text)} THEN {number}Y" for number, text in enumerate(KINDS))
     given = f"coalesce(cast({source} as string), 'null')"
-    message = f"concat({literal(UNKNOWN_KIND)}, {given}, {literal(f'. {KINDS_HINT}')})"
+    message = f"concat({literal(UNKNOWN_KIND)}, {given}, '.')"
     return f"CASE cast({source} as string) {known} ELSE raise_error({message}) END"
 
 

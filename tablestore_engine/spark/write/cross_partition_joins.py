@@ -60,6 +60,7 @@ from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUEN
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.bucket_hash_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.queries.collect import arrow_frame, collect_arrow
+from tablestore_engine.spark.queries.kept_rows import kept
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITIONS
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.spark.write.bucket_assignment import (
@@ -103,24 +104,17 @@ def write_routed(
     given = few_rows(rows, job.schema)
     if given is not None:
         return _write_few(locations, job, given)
-    with ExitStack() as kept:
-        frame = _kept(rows.frame, kept)
+    with ExitStack() as stack:
+        frame = stack.enter_context(kept(rows.frame))
         with translated():
             number = frame.count()
         if number <= small_rows(job.schema):
             return _write_few(locations, job, collect_arrow(frame))
-        routed = _route(locations, job, frame, kept)
+        routed = _route(locations, job, frame, stack)
         # Now each key occurs once in a bucket, unless the merge engine folds it.
         result = write_rows(spark, job, Rows(routed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
-
-
-def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
-    """The frame, whose rows Spark keeps as long as the stack is open."""
-    frame = frame.persist()
-    kept.callback(frame.unpersist)
-    return frame
 
 
 def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> WriteResult:
@@ -157,8 +151,8 @@ def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[Buc
     return found.append_column(LOCATION_COLUMN, numbers)
 
 
-def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitStack) -> DataFrame:
-    """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away.
+def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, stack: ExitStack) -> DataFrame:
+    """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away, while the stack is open.
 
     Raises:
         DuplicateKeyError: a key occurs twice, and the job refuses that.
@@ -172,7 +166,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     check_unique(job, lambda: _repeated_in(frame, job))
     buckets = locations.plan.buckets
     # The lookup reads the keys of the table, and the rows are used several times after it.
-    found = _kept(_with_locations(locations, schema, _kept_rows(frame, job), buckets), kept)
+    found = stack.enter_context(kept(_with_locations(locations, schema, _kept_rows(frame, job), buckets)))
     return _routed(locations, schema, found, buckets)
 
 

@@ -86,17 +86,31 @@ def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
 
 
 def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> tuple[str | None, Sequence[str]]:
-    """A column of the statement's table, or a field of it: its qualifier, if it is one name, and the rest."""
+    """A column of the statement's table, or a field of it: its qualifier, if it is one name, and the rest. An alias
+    hides the table's name."""
     parts = cursor.dotted("a column name")
     names = [[(table.database or "").lower(), table.name.lower()], [table.name.lower()]]
     if alias is not None:
-        names.append([alias.lower()])
-    if parts[0].lower() in OWN_CATALOGS and [part.lower() for part in parts[1:-1]][:2] == names[0]:
+        names = [[alias.lower()]]
+    elif parts[0].lower() in OWN_CATALOGS and [part.lower() for part in parts[1:-1]][:2] == names[0]:
         parts = parts[1:]  # tablestore.schema.table.column
     for name in names:
         if len(parts) > len(name) and [part.lower() for part in parts[: len(name)]] == name:
             return parts[0] if len(name) == 1 else None, parts[len(name) :]
     return None, parts
+
+
+def refuse_hidden_name(parts: Sequence[str], table: TableName, alias: str) -> None:
+    """Raise a SqlError for a dotted name that begins with the name of a table, which its alias hides."""
+    named = parts[1:] if parts[0].lower() in OWN_CATALOGS else parts
+    called = [part.lower() for part in named]
+    for at in (1, 2):
+        schema = (table.database or called[0]).lower()
+        if len(called) > at and called[:at] == [schema, table.name.lower()][-at:]:
+            raise SqlError(
+                f"'{'.'.join(parts)}' is not a column: the alias {alias} hides the name of table {table}.",
+                hint=f"Write {'.'.join([alias, *named[at:]])}.",
+            )
 
 
 def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
@@ -106,6 +120,8 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
     if not path:
         return column
     cursor.i = start
+    if alias is not None:
+        refuse_hidden_name((column, *path), table, alias)
     raise cursor.error(
         f"'{'.'.join([column, *path])}' is not a column of {table}",
         kind=SqlError,

@@ -19,10 +19,11 @@ from tablestore_engine.schema.types.types import DataField, RowType
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
+from tablestore_engine.sql.parse.parse_merge_update_delete import refuse_hidden_name
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Merge
-from tablestore_engine.sql.statements.statement import Assignment
+from tablestore_engine.sql.statements.statement import Assignment, TableName
 from tablestore_engine.sql.tokens.default_clause import is_default
 
 Path = tuple[str, ...]
@@ -55,8 +56,17 @@ def assigned_values(
     return {name: _column_sql(target, name, values) for name in dict.fromkeys(path[0] for path in found)}
 
 
-def of_columns(assignments: Iterable[Assignment], schema: TableSchema) -> tuple[Assignment, ...]:
-    """The assignments, where `t.x` may be the field x of a column t of table t, which has no column x."""
+def of_columns(
+    assignments: Iterable[Assignment], schema: TableSchema, name: TableName, alias: str | None
+) -> tuple[Assignment, ...]:
+    """The assignments, where `t.x` may be the field x of a column t of table t, which has no column x.
+
+    Raises SqlError: the name of the table, which its alias hides, is in front of a column.
+    """
+    assignments = tuple(assignments)
+    for one in assignments:
+        if alias is not None and not schema.has_field(one.column):
+            refuse_hidden_name((one.column, *one.path), name, alias)
     return tuple(
         replace(one, column=one.qualifier, path=(one.column, *one.path), qualifier=None)
         if one.qualifier and not schema.has_field(one.column) and schema.has_field(one.qualifier)
@@ -68,7 +78,10 @@ def of_columns(assignments: Iterable[Assignment], schema: TableSchema) -> tuple[
 def merge_of_columns(statement: Merge, schema: TableSchema) -> Merge:
     """A MERGE with the assignments of `of_columns`."""
     matched, alone = (
-        tuple(replace(one, assignments=of_columns(one.assignments, schema)) for one in clauses)
+        tuple(
+            replace(one, assignments=of_columns(one.assignments, schema, statement.table, statement.target_alias))
+            for one in clauses
+        )
         for clauses in (statement.matched, statement.not_matched_by_source)
     )
     return replace(statement, matched=matched, not_matched_by_source=alone)

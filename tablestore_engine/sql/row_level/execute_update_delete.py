@@ -126,7 +126,8 @@ class _Updated:
 def _updated(statement: Update, context: RowContext) -> _Updated:
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
-    statement = replace(statement, assignments=of_columns(statement.assignments, table.schema))
+    assignments = of_columns(statement.assignments, table.schema, statement.table, statement.alias)
+    statement = replace(statement, assignments=assignments)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
     with _of_update(target, statement):

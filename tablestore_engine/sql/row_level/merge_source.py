@@ -23,14 +23,13 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField, has_root
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.collect import arrow_frame
+from tablestore_engine.spark.queries.kept_rows import kept
 from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
     is_large,
-    kept,
     rows_with_values_of,
-    with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
@@ -158,9 +157,8 @@ def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source
         made = lambda: arrow_frame(frames.spark, held, frame.schema)  # noqa: E731
         yield Source(frame, _viewed(frames, made), held)
         return
-    view = quoted_name(frames.register(SOURCE, with_own_plan(frame)))
-    with kept(frames.spark, view) as rows:
-        yield Source(frame, lambda: (view, rows))
+    with kept(frame) as rows:
+        yield Source(frame, _viewed(frames, lambda: rows))
 
 
 def _viewed(frames: Frames, rows: Callable[[], DataFrame]) -> Callable[[], tuple[str, DataFrame]]:

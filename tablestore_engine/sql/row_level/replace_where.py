@@ -15,7 +15,9 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
-from tablestore_engine.spark.errors.translate_errors import NOT_REPLACED, translated
+from tablestore_engine.spark.errors.raised_errors import NOT_REPLACED
+from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.queries.kept_rows import kept
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
@@ -66,13 +68,10 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)
         return
-    put = put.persist()  # it is read twice, and may give other rows the second time
-    try:
+    with kept(put) as rows:  # they are read twice, and may be others the second time
         keys = [quoted_name(name) for name in schema.primary_keys]
-        deleted = removed.join(put.select(*keys), list(schema.primary_keys), "left_anti")
-        yield target, deleted.unionByName(put)
-    finally:
-        put.unpersist()
+        deleted = removed.join(rows.select(*keys), list(schema.primary_keys), "left_anti")
+        yield target, deleted.unionByName(rows)
 
 
 def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:

@@ -94,8 +94,9 @@ class RowLevelTarget:
 
     @property
     def qualifiers(self) -> dict[tuple[str, str], str]:
+        """The name by which the relation of a qualified name is called; an alias hides the table's name."""
         database, name = self.table.identifier
-        return {(database.lower(), name.lower()): self.alias}
+        return {(database.lower(), name.lower()): self.alias} if self.written_alias is None else {}
 
     def expression(self, sql: str) -> str:
         return self.frames.expression(sql, self.qualifiers)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.spark.errors.raised_errors import CHANGED_KEY
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 
@@ -90,11 +91,8 @@ class ClauseScope:
 
 def _same_key(name: str, own: str, value: str) -> str:
     """SQL of a key column that a MERGE assigns, which is allowed if the key does not change."""
-    refused = (
-        f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
-        "Delete the row and insert it under its new key, or match rows by the whole key."
-    )
-    return f"CASE WHEN {value} <=> {own} THEN {own} ELSE raise_error({literal(refused)}) END"
+    refused = literal(f"{CHANGED_KEY}'{name}', which belongs to the primary key, of a matched row.")
+    return f"CASE WHEN {value} <=> {own} THEN {own} ELSE raise_error({refused}) END"
 
 
 @dataclass(frozen=True)

@@ -103,3 +103,25 @@ def test_other_statements(store, monkeypatch):
     }
     table.does("INSERT OVERWRITE t VALUES ('p 1', 7, 'o')", range(100), {7: "o"}, new_files=1)
     assert store.table("t").index_files() == []
+
+
+def test_rows_that_spark_keeps_no_more(store, monkeypatch):
+    """As where somebody clears Spark's cache while a statement runs: the changed rows are computed once more."""
+    kept = "'deletion-vectors.enabled' = 'true', 'compaction.delete-ratio-threshold' = '1'"
+    store.execute(f"CREATE TABLE c (k INT, v INT) WITH ({kept})")
+    store.execute("INSERT INTO c SELECT id, 0 FROM range(8)")
+    store.execute("DELETE FROM c WHERE k = 7")
+    marked_rows = row_level.marked_rows
+
+    def cleared(*given):
+        found = marked_rows(*given)
+        store.spark.catalog.clearCache()
+        return found
+
+    monkeypatch.setattr(row_level, "marked_rows", cleared)
+    store.execute(
+        "MERGE INTO c USING (SELECT 2 AS k) s ON c.k = s.k WHEN MATCHED AND c.v < 0 THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET v = c.v + 1"
+    )
+    store.execute("UPDATE c SET v = v + 1 WHERE k = 3")
+    assert dict(store.sql("SELECT k, v FROM c").collect()) == {0: 0, 1: 0, 2: 1, 3: 1, 4: 0, 5: 0, 6: 0}

@@ -74,6 +74,20 @@ def test_files_of_one_size(store):
     assert ids_of(store, "SELECT id FROM t") == [i for i in range(30) if i not in (1, 15, 16, 29)]
 
 
+def test_numbers_of_rows_without_what_else_spark_knows_of_them(store):
+    """All that Spark knows of a row's file is one struct, of which the second query needs nothing."""
+    kept = "'deletion-vectors.enabled' = 'true', 'compaction.delete-ratio-threshold' = '1'"
+    store.execute(f"CREATE TABLE n (k INT) WITH ({kept})")
+    store.execute("INSERT INTO n SELECT id FROM range(8)")
+    store.execute("DELETE FROM n WHERE k IN (1, 6)")
+    assert len(store.table("n").live_files()) == 1
+    for query in ("SELECT k, __paimon_row_index, __paimon_file_path FROM n", "SELECT k, __paimon_row_index FROM n"):
+        found = [tuple(row)[:2] for row in store.sql(query).collect()]
+        assert sorted(found) == [(k, k) for k in (0, 2, 3, 4, 5, 7)]
+    assert ids_of(store, "SELECT k FROM n WHERE __paimon_row_index > 3") == [4, 5, 7]
+    assert ids_of(store, "SELECT count(__paimon_row_index) FROM n") == [6]
+
+
 def test_columns_of_today(store, table):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     store.sql("ALTER TABLE t ADD COLUMN more INT")

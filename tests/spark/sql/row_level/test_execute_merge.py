@@ -6,7 +6,7 @@ import pytest
 from support.row_level import SOURCE, TARGET, check
 from support.spark_rows import in_order, rows, stored
 
-from tablestore_engine.errors import ExecutionError, SchemaError, SqlError
+from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -117,7 +117,9 @@ def test_a_merge_that_would_change_a_key(target, assigned):
             {r[0] for r in TARGET} & {r[0] + 1 for r in SOURCE if r[0] is not None}
         )
         return
-    with pytest.raises(ExecutionError, match="MERGE would change column 'id'"):
+    with pytest.raises(
+        PrimaryKeyError, match=r"^MERGE INTO \S+ failed: MERGE would change column 'id', .* row\. Nothing"
+    ):
         target.execute(merge)
     assert stored(target) == sorted(TARGET)
     same = "MERGE INTO t USING source s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET id = s.id + 1, v = 7"

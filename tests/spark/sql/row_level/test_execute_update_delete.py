@@ -40,6 +40,35 @@ def test_delete_without_condition_and_alias(target):
 
 
 @pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("UPDATE t AS x SET t.v = 1", "'t.v' is not a column: the alias x hides the name of table t. Write x.v."),
+        ("UPDATE t x SET v = 1, default.T.s = 'a'", "'default.T.s' is not a column: .* hides .* Write x.s."),
+        ("UPDATE default.t x SET tablestore.default.t.s = 'a'", "hides the name of table default.t. Write x.s."),
+        ("UPDATE default.t AS x SET v = default.t.id", "UNRESOLVED.* `default`.`t`.`id` cannot be resolved"),
+        ("UPDATE t AS x SET v = 1 WHERE default.t.id = 1", "UNRESOLVED.* `default`.`t`.`id` cannot be resolved"),
+        ("DELETE FROM t AS x WHERE t.id = 1", "UNRESOLVED.* `t`.`id` cannot be resolved"),
+        ("DELETE FROM t AS x WHERE default.t.id = 1", "UNRESOLVED.* `default`.`t`.`id` cannot be resolved"),
+        ("MERGE INTO t AS x {on} WHEN MATCHED THEN UPDATE SET t.v = 1", "'t.v' is not a column: .* Write x.v."),
+        ("MERGE INTO t AS x {on} WHEN NOT MATCHED THEN INSERT (id, t.v) VALUES (1, 2)", "'t.v' is not a .* Write x.v."),
+        ("MERGE INTO t AS x {on} WHEN MATCHED AND default.t.v = 1 THEN DELETE", "UNRESOLVED.* `default`.`t`.`v`"),
+        ("MERGE INTO t AS x {on} WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = t.id", "UNRESOLVED.* `t`.`id`"),
+    ],
+)
+def test_an_alias_hides_the_name_of_the_table(target, statement, reason):
+    with pytest.raises(SqlError, match=reason):
+        target.execute(statement.format(on="USING source s ON x.id = s.id"))
+    assert stored(target) == sorted(TARGET)
+
+
+def test_a_struct_that_is_called_like_the_table_is_not_hidden(store):
+    store.execute("CREATE TABLE st (id INT, st STRUCT<v: INT>)")
+    store.execute("INSERT INTO st VALUES (1, named_struct('v', 1))")
+    store.execute("UPDATE st AS x SET st.v = st.v + 1 WHERE st.v = 1")
+    assert rows(store, "SELECT id, st.v FROM st") == [(1, 2)]
+
+
+@pytest.mark.parametrize(
     ("statement", "change"),
     [
         ("SET v = v + 1 WHERE id < 5", lambda i, v, s: (i, v + 1, s) if i < 5 else (i, v, s)),

@@ -83,7 +83,7 @@ def test_translation(error, kind):
 
 
 def test_an_unknown_row_kind_has_the_same_message_without_spark():
-    raised = f"[USER_RAISED_EXCEPTION] Unknown row kind: x. y. {KINDS_HINT} SQLSTATE: P0001"
+    raised = "[USER_RAISED_EXCEPTION] Unknown row kind: x. y. SQLSTATE: P0001"
     found = translate(PySparkException(raised))
     assert type(found) is RowKindError
     assert str(found) == f"Unknown row kind: x. y. {KINDS_HINT}"

@@ -114,7 +114,7 @@ ROWS: list[Case] = [
     ),
     (
         (
-            "update db.t x set x.a = case when b then 1 else 2 end, db.t.b = (select max(c) from u where u.x = 1), c = f(1, 2)"  # noqa: E501
+            "update db.t x set x.a = case when b then 1 else 2 end, b = (select max(c) from u where u.x = 1), c = f(1, 2)"  # noqa: E501
             " where x.c in (1, 2)"
         ),
         Update,
