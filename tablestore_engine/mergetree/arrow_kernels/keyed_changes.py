@@ -5,7 +5,7 @@ Rows are equal where GROUP BY makes one group of them (`row_ids`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,21 +35,54 @@ def keyed_changes(
     A row has changed where one of the columns `compared` has (default: all); without any, wherever both states have
     its key. Both rows of an update follow each other.
     """
-    was, became = _rows_of(before, after, keys)
-    became = np.where(became >= 0, became + before.num_rows, -1)
-    return changes_between(pa.concat_tables([before, after]), was, became, compared)
+    return changes_between(*_paired(before, after, keys), compared)
+
+
+def changes_of_columns(
+    before: pa.Table, after: pa.Table, keys: pa.Table, others: Callable[[pa.Table], ChangelogRows]
+) -> ChangelogRows:
+    """The same, where the states have some columns of the rows, those of the key among them.
+
+    Keys whose rows are equal in these columns are given to `others`, which returns the changes of their whole rows,
+    with the columns of the states.
+    """
+    rows, was, became = _paired(before, after, keys)
+    updated = _updated(rows, was, became, rows.column_names)
+    changes = _changes(rows, was, became, updated)
+    equal = (was >= 0) & (became >= 0) & ~updated
+    if not equal.any():
+        return changes
+    more = others(rows.select(keys.column_names).take(pa.array(was[equal])))
+    return ChangelogRows(pa.concat_tables([changes.rows, more.rows]), np.concatenate([changes.kinds, more.kinds]))
 
 
 def changes_between(
     rows: pa.Table, was: Numbers, became: Numbers, compared: Sequence[str] | None = None
 ) -> ChangelogRows:
     """The changes of some keys: for each of them `was` and `became` are its rows before and after, -1 for none."""
-    deleted, new, kept = (was >= 0) & (became < 0), (was < 0) & (became >= 0), (was >= 0) & (became >= 0)
-    updated = kept.copy()
     names = rows.column_names if compared is None else compared
+    return _changes(rows, was, became, _updated(rows, was, became, names))
+
+
+def _paired(before: pa.Table, after: pa.Table, keys: pa.Table) -> tuple[pa.Table, Numbers, Numbers]:
+    """The rows of both states, and for each key the rows of it before and after, -1 for none."""
+    was, became = _rows_of(before, after, keys)
+    became = np.where(became >= 0, became + before.num_rows, -1)
+    return pa.concat_tables([before, after]), was, became
+
+
+def _updated(rows: pa.Table, was: Numbers, became: Numbers, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which keys have a row before and after, that differ in one of some columns; without these, all that have both."""
+    kept = (was >= 0) & (became >= 0)
+    updated: npt.NDArray[np.bool_] = kept.copy()
     if names:
         old, now = (_arrays(rows.select(names).take(pa.array(at[kept]))) for at in (was, became))
         updated[kept] = rows_differ(old, now, int(kept.sum()))
+    return updated
+
+
+def _changes(rows: pa.Table, was: Numbers, became: Numbers, updated: npt.NDArray[np.bool_]) -> ChangelogRows:
+    deleted, new = (was >= 0) & (became < 0), (was < 0) & (became >= 0)
     # An update becomes two rows, any other change one.
     of_was = np.where(updated, _BEFORE, np.where(deleted, _DELETE, -1))
     of_became = np.where(updated, _AFTER, np.where(new, _INSERT, -1))

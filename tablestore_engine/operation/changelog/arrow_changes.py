@@ -7,12 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows, keyed_changes, multiset_changes
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import (
+    ChangelogRows,
+    changes_of_columns,
+    keyed_changes,
+    multiset_changes,
+)
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
     ChangePlan,
+    KeyedDiff,
     SignedFiles,
     changed_positions,
     key_columns,
@@ -30,9 +36,12 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.table_state import TableState
 
 
-def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
-    """The changed rows: `_row_kind`, then the table's columns."""
-    changes = changelog_rows(state, plan)
+def read_changes(state: TableState, plan: ChangePlan, names: tuple[str, ...] | None = None) -> pa.Table:
+    """The changed rows: `_row_kind`, then the table's columns; of a keyed diff some of them, with those of the key."""
+    if names is None or not isinstance(plan, KeyedDiff) or len(names) == len(plan.after.schema.fields):
+        changes = changelog_rows(state, plan)
+    else:
+        changes = _changes_of_columns(state, plan, names)
     kinds = pa.array(KINDS).take(pa.array(changes.kinds))
     return changes.rows.add_column(0, ROW_KIND, kinds)
 
@@ -70,10 +79,31 @@ def changelog_rows(
     if isinstance(plan, SignedFiles):
         return _changes_of_signed_files(state, plan)
     keys = _keys(state, plan.changed_files)
-    sought = sought_keys(keys, state.schema)
-    held = held or HeldRecords()
-    before, after = (_rows(state, one, sought, held) for one in (plan.before, plan.after))
-    return keyed_changes(before, after, keys, compared)
+    return keyed_changes(*_states(state, plan, keys, held), keys, compared)
+
+
+def _changes_of_columns(state: TableState, plan: KeyedDiff, names: tuple[str, ...]) -> ChangelogRows:
+    """Some columns of the changed rows. All columns are read of those keys only of which these columns are equal before
+    and after: others may have changed."""
+    keys = _keys(state, plan.changed_files)
+
+    def others(equal: pa.Table) -> ChangelogRows:
+        changes = keyed_changes(*_states(state, plan, equal), equal)
+        return ChangelogRows(changes.rows.select(names), changes.kinds)
+
+    return changes_of_columns(*_states(state, plan, keys, names=names), keys, others)
+
+
+def _states(
+    state: TableState,
+    plan: KeyedDiff,
+    keys: pa.Table,
+    held: HeldRecords | None = None,
+    names: tuple[str, ...] | None = None,
+) -> tuple[pa.Table, pa.Table]:
+    """The rows of keys before and after."""
+    sought, held = sought_keys(keys, state.schema), held or HeldRecords()
+    return _rows(state, plan.before, sought, held, names), _rows(state, plan.after, sought, held, names)
 
 
 def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
@@ -82,9 +112,15 @@ def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
         yield pa.Table.from_batches([batch])
 
 
-def _rows(state: TableState, plan: ScanPlan, keys: RowKeys | None = None, held: HeldRecords | None = None) -> pa.Table:
-    """The rows of a plan, or those of some keys."""
-    names = plan.schema.field_names
+def _rows(
+    state: TableState,
+    plan: ScanPlan,
+    keys: RowKeys | None = None,
+    held: HeldRecords | None = None,
+    names: tuple[str, ...] | None = None,
+) -> pa.Table:
+    """The rows of a plan, or those of some keys, with all columns or some."""
+    names = plan.schema.field_names if names is None else names
     return pa.Table.from_batches(read_rows(state, plan, names, keys, held), output_schema(plan.schema, names))
 
 

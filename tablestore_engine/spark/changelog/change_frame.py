@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.operation.changelog.arrow_changes import marked_rows
+from tablestore_engine.operation.changelog.arrow_changes import marked_rows, read_changes
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
     ChangePlan,
@@ -25,8 +25,9 @@ from tablestore_engine.operation.changelog.change_plan import (
 )
 from tablestore_engine.operation.read.arrow_read import output_schema
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.operation.stream.pieces import pieces_of, rows_of
+from tablestore_engine.operation.stream.pieces import pieces_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import COUNT, COUNT_COLUMNS
 from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 from tablestore_engine.spark.expressions.char_text import typed
@@ -45,13 +46,17 @@ _MOST_FILE_BYTES = 64 << 20  # of the files that hold the keys
 _ROW, _VALUE = "__tablestore_row", "__tablestore_value"
 
 
-def change_frame(spark: SparkSession, table: Table, plan: ChangePlan) -> DataFrame:
-    """The changed rows: `_row_kind`, then the table's columns."""
+def change_frame(
+    spark: SparkSession, table: Table, plan: ChangePlan, columns: frozenset[str] | None = None
+) -> DataFrame:
+    """The changed rows: `_row_kind`, then the table's columns; or at least those of the names `columns`, in lower
+    case."""
     if isinstance(plan, AllRows):
         return _inserted(read_plan(spark, table, plan.rows))
     if isinstance(plan, SignedFiles):
         return _changes_of_signed_files(spark, table, plan)
-    return _looked_up(spark, table, plan) if _has_few_keys(plan) else _changes_by_key(spark, table, plan)
+    few = few_changes(table, plan, columns)
+    return _changes_by_key(spark, table, plan) if few is None else frame_of_changes(spark, few, plan.after.schema)
 
 
 def _inserted(rows: DataFrame) -> DataFrame:
@@ -68,15 +73,25 @@ def _has_few_keys(plan: KeyedDiff) -> bool:
     return known and not compared_otherwise and files.row_count <= MOST_KEYS and files.file_size <= _MOST_FILE_BYTES
 
 
-def _looked_up(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
-    """The changes of few keys, of which the rows before and after are looked up in this process, bucket by bucket."""
-    schema = plan.after.schema
+def few_changes(table: Table, plan: ChangePlan, columns: frozenset[str] | None = None) -> pa.Table | None:
+    """The changed rows of few keys, as `change_frame` returns them, which are looked up in this process, bucket by
+    bucket; None where Spark reads them."""
+    if not isinstance(plan, KeyedDiff) or not _has_few_keys(plan):
+        return None
+    schema, keys = plan.after.schema, key_columns(plan.after.schema)
     state = table.state.with_schema(schema)
-    empty = output_schema(schema, schema.field_names).empty_table().add_column(0, ROW_KIND, pa.array([], pa.string()))
+    names = tuple(n for n in schema.field_names if columns is None or n in keys or n.lower() in columns)
+    empty = output_schema(schema, names).empty_table().add_column(0, ROW_KIND, pa.array([], pa.string()))
+    plans = [piece.plan for piece in pieces_of(plan) if isinstance(piece.plan, KeyedDiff)]
     with ThreadPoolExecutor(pa.cpu_count(), "tablestore-changes") as threads:
-        found = list(threads.map(lambda piece: pa.concat_tables(rows_of(state, piece)), pieces_of(plan)))
-    rows = pa.concat_tables([empty, *found])
-    fields = [DataField(0, ROW_KIND, AtomicType("STRING")), *schema.fields]
+        found = list(threads.map(lambda one: read_changes(state, one, names), plans))
+    return pa.concat_tables([empty, *found])
+
+
+def frame_of_changes(spark: SparkSession, rows: pa.Table, schema: TableSchema) -> DataFrame:
+    """Such rows as a DataFrame."""
+    kind = DataField(0, ROW_KIND, AtomicType("STRING"))
+    fields = [kind, *(schema.field(name) for name in rows.column_names[1:])]
     return typed(frame_of_fields(spark, rows, fields), schema, fields)
 
 

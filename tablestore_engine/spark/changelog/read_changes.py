@@ -54,17 +54,18 @@ def read_changes(
     predicate: Predicate | None = None,
     *,
     mode: str = "auto",
+    columns: frozenset[str] | None = None,
 ) -> DataFrame:
     """The changes of a range: `_row_kind`, then the table's columns, of the schema that it has now.
 
-    `predicate` leaves out files; the changes are not filtered by it.
+    `predicate` leaves out files; the changes are not filtered by it. `columns` may leave out columns of other names.
     """
     table.options.check_readable()
     if mode == "delta":
         return _appended(spark, table, between, predicate)
     if mode == "changelog":
         return read_recorded(spark, table, between, predicate)
-    return change_frame(spark, table, plan_changes(table.state, between, predicate))
+    return change_frame(spark, table, plan_changes(table.state, between, predicate), columns)
 
 
 def read_incremental(

@@ -18,7 +18,7 @@ from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_changes, read_incremental
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_incremental
 from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
@@ -30,11 +30,12 @@ from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
-from tablestore_engine.sql.pinned_queries.joined_rows import joined_rows
+from tablestore_engine.sql.pinned_queries.joined_rows import JoinedSource, joined_rows, source_of_rows
 from tablestore_engine.sql.pinned_queries.nesting import Nesting
 from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
+from tablestore_engine.sql.pinned_queries.table_changes import TableChanges
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.pinned_queries.time_travel import bound_of, millis_query, snapshot_of
+from tablestore_engine.sql.pinned_queries.time_travel import millis_query, snapshot_of
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.function_calls import body_with
@@ -66,9 +67,10 @@ class Frames:
         lasting: bool = False,
         only_columns: bool = False,
         settings: Mapping[str, str] | None = None,
+        reads: Mapping[tuple[str, str], Snapshot | None] | None = None,
     ) -> None:
         """`lasting`: Spark keeps the text of what is run and reads it again later. `only_columns`: the rows are not
-        asked for. `settings`: `spark.paimon.…`, if they are known; else they are fetched for the first table."""
+        asked for. `settings`: `spark.paimon.…`, else they are fetched for the first table. `reads`: see WriteIntent."""
         self.spark = spark
         self._catalog = catalog
         self.database = database
@@ -87,6 +89,8 @@ class Frames:
         self._unknown = False
         self._grows = False
         self._settings = settings
+        self._reads = reads or {}
+        self._changes = TableChanges(spark, self._evaluated)
 
     @property
     def input_bytes(self) -> int | None:
@@ -115,7 +119,7 @@ class Frames:
         """The snapshot at which this statement reads a table."""
         key = table.identifier
         if key not in self._pinned:
-            self._pinned[key] = (table, table.latest_snapshot())
+            self._pinned[key] = (table, self._reads[key] if key in self._reads else table.latest_snapshot())
         return self._pinned[key][1]
 
     def may_read(self, table: Table) -> bool:
@@ -279,7 +283,9 @@ class Frames:
             return self._views[key]
         table = self._table(database, name)
         if reference.changes:
-            view = self.register(f"{table.name}$changes", self._changes(table, reference, suffix))
+            self._unknown = True
+            changes = self._changes.frame(table, self.pin(table), reference, suffix)
+            view = self.register(f"{table.name}$changes", changes)
         elif suffix:
             travel = reference.time_travel
             snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
@@ -302,22 +308,27 @@ class Frames:
         check_distinct(self.spark, table.schema.alike_names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
-        if reference.time_travel is None:
-            read = TableRead(table, self.pin(table), table.schema, reference)
-            few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._as_it_is)
-            return few or self._frame_of(read, fresh=fresh)
-        snapshot = snapshot_of(table, reference.time_travel, self._evaluated)
-        return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
+        travel = reference.time_travel
+        snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
+        schema = table.schema_of(snapshot) if travel or table.identifier in self._reads else table.schema
+        read = TableRead(table, snapshot, schema, reference)
+        few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
+        return few or self._frame_of(read, fresh=fresh)
 
-    def _as_it_is(self, reference: TableReference) -> tuple[Table, Snapshot | None] | None:
-        """The managed table that a reference reads, at its snapshot; None for anything else."""
+    def _source_of(self, reference: TableReference) -> JoinedSource | None:
+        """The rows that a reference reads of a managed table, or its changes; None for anything else."""
         database, name = reference.database or "", reference.name
-        managed = reference.is_plain and self._catalog.object_kind(database, name) == "table"
-        if not managed or self._is_session_relation(database, name):
+        managed = "$" not in name and self._catalog.object_kind(database, name) == "table"
+        if not managed or not (reference.changes or reference.is_plain):
+            return None
+        if reference.changes:
+            table = self._table(database, name)
+            return self._changes.source(table, self.pin(table), reference)
+        if self._is_session_relation(database, name):
             return None
         table = self._table(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
-        return (table, self.pin(table)) if asked.is_plain else None
+        return source_of_rows(table, self.pin(table)) if asked.is_plain else None
 
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""
@@ -336,17 +347,6 @@ class Frames:
             self.scans.append(read.explained(plan))
             return read.frame(self.spark, plan)
         return read.frame(self.spark, read.plan()) if fresh else read.kept_frame(self.spark)
-
-    def _changes(self, table: Table, reference: TableReference, suffix: str) -> DataFrame:
-        """The changes of a table, by default up to the snapshot at which this statement reads it."""
-        if suffix:
-            raise SqlError(f"'{table.name}${suffix}' is a system table, of which no changes are kept.")
-        self._unknown = True
-        pinned = self.pin(table)
-        bounds = [bound_of(table, one, self._evaluated) for one in reference.changes]
-        end = bounds[1] if len(bounds) > 1 else pinned.id if pinned else 0
-        predicate = without_casts(reference.predicate, table.schema)
-        return read_changes(self.spark, table, table.change_range(bounds[0], end), predicate)
 
     def _evaluated(self, time_sql: str) -> DataFrame:
         return self.run(millis_query(self.expression(time_sql, {})))

@@ -183,9 +183,10 @@ def _with_joined(
 ) -> dict[Relation, TableReference | None]:
     joined = joined_with(structure, tokens)
     columns = named_columns(structure, tokens)
-    found = {table: one and replace(one, columns=columns) for table, one in tables.items()}
+    named = {table: one and replace(one, columns=columns) for table, one in tables.items()}
+    found = dict(named)
     for table, ones in joined.items():
-        known = tuple((other, one.pairs) for one in ones if (other := tables[one.relation]) is not None)
+        known = tuple((other, one.pairs) for one in ones if (other := named[one.relation]) is not None)
         if (reference := found[table]) is not None and known:
             found[table] = replace(reference, joined=known)
     return found

@@ -25,6 +25,9 @@ one row of the table; a common table expression that is read twice has two paths
 Pairs = tuple[tuple[str, str], ...]
 """A column of a table and one of the table that it is joined with, as written."""
 _UNNAMED: Final = frozenset(["NATURAL", "PIVOT", "UNPIVOT", "TABLE", "|>"])  # these use columns without their names
+_BY_NUMBER: Final = frozenset(["ORDER", "SORT"])  # by the number of a column
+_OPENS: Final = frozenset("([")
+_CLOSES: Final = frozenset(")]")
 _REGEX_SIGNS: Final = frozenset(".*+?|()[]{}^$\\")
 
 
@@ -51,9 +54,46 @@ def named_columns(structure: Structure, tokens: list[Token]) -> frozenset[str] |
     # FROM t JOIN s ON …, TABLE t; and t AS q(x, y), which has other names for the columns
     if any(table.select.items is None or table.renames_columns for table in structure.tables):
         return None
-    if any(token.key in _UNNAMED or _is_star(tokens, i) or _is_computed(tokens, i) for i, token in enumerate(tokens)):
-        return None
+    copies = {one.items[0] for one in _selects(structure) if one.items and _is_copy(one, one.items, tokens)}
+    for i, token in enumerate(tokens):
+        if token.key in _UNNAMED or (_is_star(tokens, i) and i not in copies) or _is_computed(tokens, i):
+            return None
     return frozenset(token.name.lower() for token in tokens if token.is_name)
+
+
+def _selects(structure: Structure) -> set[Select]:
+    """The selects that read tables, and those that read their output."""
+    found: set[Select] = set()
+    left = [table.select for table in structure.tables]
+    while left:
+        select = left.pop()
+        if select not in found:
+            found.add(select)
+            left += [reader.select for reader in _readers(select.query)]
+    return found
+
+
+def _readers(query: Query) -> list[Relation]:
+    owner = query.owner
+    return owner.readers if isinstance(owner, Cte) else [] if owner is None else [owner]
+
+
+def _is_copy(select: Select, items: Span, tokens: list[Token]) -> bool:
+    """Whether a select is `SELECT * FROM t` in FROM or as a common table expression: its readers use columns by the
+    names that they have in `t`."""
+    query, readers = select.query, _readers(select.query)
+    if isinstance(query.owner, Cte) and (query.owner.recursive or query.owner.renames_columns):
+        return False
+    if not readers or any(one.renames_columns or one.select.items is None or one.select.opaque for one in readers):
+        return False
+    if items[1] - items[0] > 1 or len(select.relations) > 1 or not is_transparent(query, tokens):
+        return False
+    depth = 0
+    for token in tokens[items[1] :]:
+        depth += (token.key in _OPENS) - (token.key in _CLOSES)
+        if depth < 0 or token.key in _BY_NUMBER:
+            return depth < 0
+    return False
 
 
 def _is_star(tokens: list[Token], i: int) -> bool:

@@ -7,7 +7,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.mergetree.arrow_kernels.keyed_changes import keyed_changes
+from tablestore_engine.mergetree.arrow_kernels.keyed_changes import changes_of_columns, keyed_changes
 from tablestore_engine.schema.table.row_kind import KINDS
 
 NAN = float("nan")
@@ -72,3 +72,35 @@ def test_changes_are_those_of_a_naive_comparison(keys, compared):
         # Both rows of an update follow each other.
         kinds_found = [kind for kind, _ in found]
         assert all(kinds_found[at + 1] == "+U" for at, kind in enumerate(kinds_found) if kind == "-U")
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+def test_changes_of_some_columns_are_those_of_whole_rows(keys):
+    for seed in range(30):
+        random = Random(seed)
+        kinds = {**keys, **VALUES}
+        before, after = (some_state(random, keys, 12) for _ in range(2))
+        for name in set(before) & set(after):
+            if random.random() < 0.5:
+                after[name] = before[name]
+        old, new = (table_of(one.values(), kinds) for one in (before, after))
+        chosen = {**before, **after}
+        sought = table_of(chosen.values(), kinds).select(list(keys))
+        whole = keyed_changes(old, new, sought)
+        names, asked = [*keys, "w"], []
+
+        def others(equal, old=old, new=new, names=names, asked=asked):
+            asked.append(equal.num_rows)
+            changes = keyed_changes(old, new, equal)
+            return type(changes)(changes.rows.select(names), changes.kinds)
+
+        found = changes_of_columns(old.select(names), new.select(names), sought, others)
+        shown = [
+            sorted(zip(one.kinds.tolist(), map(repr, one.rows.select(names).to_pylist()), strict=True))
+            for one in (found, whole)
+        ]
+        assert shown[0] == shown[1]
+        differ = sum(repr(before[one]["w"]) != repr(after[one]["w"]) for one in set(before) & set(after))
+        assert sum(asked) == len(set(before) & set(after)) - differ, (
+            "only rows that may have changed elsewhere are read"
+        )

@@ -10,7 +10,7 @@ from support.tables import keyed_table, make_table, rows, write
 from tablestore_engine.spark.queries.table_cache import CachedTable
 from tablestore_engine.spark.read import lookup_rows, merge_source_bounds
 from tablestore_engine.sql.pinned_queries import joined_rows as module
-from tablestore_engine.sql.pinned_queries.joined_rows import joined_rows
+from tablestore_engine.sql.pinned_queries.joined_rows import joined_rows, source_of_rows
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, state_of
 from tablestore_engine.sql.query.bind import references
 
@@ -36,7 +36,7 @@ def looked_up(monkeypatch, catalog):
         read.clear()
         (reference,) = (one for one in references(query) if one.name == "big")
         scan = TableRead(big, big.latest_snapshot(), big.schema, reference)
-        found = joined_rows(spark or SimpleNamespace(), scan, lambda _: (few, few.latest_snapshot()))
+        found = joined_rows(spark or SimpleNamespace(), scan, lambda _: source_of_rows(few, few.latest_snapshot()))
         return None if found is None else found[0], len(read)
 
     return run, big, few

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 import pytest
-from support.tables import make_table
+from support.tables import make_table, write
 
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.bind import TableReference
@@ -27,10 +27,10 @@ from tablestore_engine.sql.query_structure.query_structure import TimeTravel
     ],
 )
 def test_a_table_that_is_read_at_another_time_gives_no_keys(catalog, settings, asked, is_plain):
-    make_table(catalog, {"x": "INT"}, name="few")
+    write(make_table(catalog, {"x": "INT"}, name="few"), [{"x": 1}])
     spark = Mock(**{"catalog.tableExists.return_value": False})
     frames = Frames(spark, catalog, "default", settings=settings)
-    found = frames._as_it_is(TableReference("default", "few", **asked))
+    found = frames._source_of(TableReference("default", "few", **asked))
     assert (found is not None) == is_plain
 
 

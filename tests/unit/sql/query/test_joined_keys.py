@@ -150,3 +150,45 @@ def test_names_in_all_clauses(items, tail, names):
     assert found is not None
     assert names <= found
     assert "other_column" not in found
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT t.v FROM (SELECT * FROM big) t JOIN few s ON t.a = s.x",
+        "SELECT t.v FROM (SELECT * FROM big VERSION AS OF 3) t JOIN few s ON t.a = s.x",
+        "SELECT t.v FROM (SELECT * FROM table_changes('big', 1, 2)) t JOIN (SELECT * FROM few WHERE x > 1) s ON a = x",
+        "SELECT q.v FROM (SELECT * FROM (SELECT * FROM big) c WHERE c.a > 1) q, few WHERE q.a = few.x",
+        "WITH t AS (SELECT * FROM (SELECT * FROM big)), s AS (SELECT * FROM few) SELECT v FROM t JOIN s ON a = x",
+    ],
+)
+def test_a_copy_of_a_table_needs_the_columns_that_are_named_around_it(query):
+    found = [one.columns for one in references(query)]
+    assert len(found) == 2
+    assert all(one is not None and {"v", "a", "x"} <= one for one in found)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM (SELECT * FROM big) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT DISTINCT * FROM big) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT * FROM big ORDER BY 2 LIMIT 3) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT * FROM big SORT BY 2) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT * FROM big UNION ALL SELECT * FROM other) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT * FROM big) AS t(a, v) JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT *, 1 AS one FROM big) t JOIN few s ON t.a = s.x",
+        "SELECT v FROM few s WHERE EXISTS (SELECT * FROM big)",
+        "SELECT v FROM few s WHERE s.x IN (SELECT * FROM big)",
+        "WITH t AS (SELECT * FROM big) SELECT * FROM t JOIN few s ON t.a = s.x",
+        "WITH t AS (SELECT * FROM big), u AS (SELECT * FROM t) SELECT v FROM t, few s UNION SELECT * FROM u",
+        "WITH t AS (SELECT * FROM big) SELECT v FROM t AS q(a, v) JOIN few s ON q.a = s.x",
+        "WITH t(a, v) AS (SELECT * FROM big) SELECT v FROM t JOIN few s ON t.a = s.x",
+        "SELECT v FROM (SELECT * FROM big, other) t JOIN few s ON t.a = s.x",
+        "FROM (SELECT * FROM big) t JOIN few s ON t.a = s.x",
+        "FROM (SELECT * FROM big) t |> WHERE v > 1",
+        "SELECT q.v FROM (SELECT t.* FROM (SELECT * FROM big) t) q JOIN few s ON q.a = s.x",
+    ],
+)
+def test_a_star_that_is_more_than_a_copy(query):
+    assert next(one.columns for one in references(query) if one.name == "big") is None

@@ -44,7 +44,7 @@
   insert into {{ target.render() }} ({{ columns }})
   select {{ columns }}
   from (
-    select *, row_number() over (
+    select {{ columns }}, row_number() over (
       partition by {{ keys | join(', ') }} order by if(_row_kind in ('+I', '+U'), 0, 1)
     ) as __dbt_number
     from {{ arg_dict['temp_relation'] }} as dbt_source
