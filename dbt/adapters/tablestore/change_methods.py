@@ -6,7 +6,7 @@ Their decisions are in `models.changes_since_last_run` and `models.kafka_changes
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,19 @@ from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
+from dbt.adapters.tablestore.config.changes_calls import CHANGES, SourceCall, calls_of_changes
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import reads_rows
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
-from dbt.adapters.tablestore.models.changes_since_last_run import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
+from dbt.adapters.tablestore.models.changes_since_last_run import (
+    ERROR,
+    FULL_REFRESH,
+    STORED,
+    ModelChanges,
+    on_expired_of,
+)
 from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
 from dbt.adapters.tablestore.models.snapshot_source import snapshot_source
@@ -79,6 +86,23 @@ class ChangeMethods(SchemaMethods):
             before = self._model_changes.position(name, this, source) if incremental else None
             self._note_steps(model, this)
             return self._model_changes.changes_sql(name, source, before)
+
+    @available.parse_list
+    def tablestore_calls_of_changes(self, model: Mapping[str, Any]) -> list[SourceCall]:
+        """The sources whose changes a model's text reads, in whichever branch, as it calls them."""
+        return calls_of_changes(model)
+
+    @available.parse_none
+    def tablestore_begin_changes(
+        self, sources: Sequence[BaseRelation], this: BaseRelation, model: Mapping[str, Any]
+    ) -> None:
+        """A model is built anew, and its text reads changes of sources, some of them in later runs only."""
+        if sources:
+            on_expired_of(model.get("config") or {})
+            _refuse_windows("changes(…)", model)
+            with self.connections.exception_handler("changes"):
+                self._model_changes.begin(str(model["unique_id"]), sources)
+                self._note_steps(model, this)
 
     @available.parse(lambda *a, **k: "")
     def tablestore_pinned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
@@ -184,8 +208,11 @@ class ChangeMethods(SchemaMethods):
         return [topic_of(one) for one in sources if has_topic(one)]
 
     @available.parse(lambda *a, **k: False)
-    def tablestore_rebuilds(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
-        """Whether an incremental model is built anew, because changes that it needs are lost.
+    def tablestore_rebuilds(
+        self, this: BaseRelation, model: Mapping[str, Any], sources: Sequence[BaseRelation]
+    ) -> bool:
+        """Whether an incremental model is built anew, because changes that it needs are lost; `sources` are those whose
+        changes its text reads.
 
         Decided once in a dbt command: the model's query and the way in which it is built belong together, whatever
         expires, or another run does, in between. Raises DbtRuntimeError where its config `on_expired` does not allow
@@ -193,10 +220,10 @@ class ChangeMethods(SchemaMethods):
         """
         run = (get_invocation_id(), str(model["unique_id"]), this.render())
         if run not in self._rebuilds:
-            self._rebuilds[run] = self._must_rebuild(this, model)
+            self._rebuilds[run] = self._must_rebuild(this, model, sources)
         return self._rebuilds[run]
 
-    def _must_rebuild(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
+    def _must_rebuild(self, this: BaseRelation, model: Mapping[str, Any], sources: Sequence[BaseRelation]) -> bool:
         if self._was_materialized_view(this, model):
             return True
         if not CHANGES.search(str(model.get("raw_code", ""))):
@@ -204,6 +231,11 @@ class ChangeMethods(SchemaMethods):
         allowed = on_expired_of(model.get("config") or {})
         with self.connections.exception_handler("changes"):
             lost = self._model_changes.lost(str(model["unique_id"]), this) or self._lost_messages(model, this)
+            unknown = "" if lost else self._model_changes.unknown(this, sources)
+            if unknown and self._model_changes.has_no_rows(this):
+                return True
+        if allowed == FULL_REFRESH:
+            lost = lost or unknown  # else the call of `changes` says so, if it is made
         if lost and allowed == ERROR:
             raise DbtRuntimeError(f"{lost} Run it with --full-refresh, or set `on_expired: full_refresh`.")
         if lost:

@@ -42,6 +42,7 @@ from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dty
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
+from tablestore_engine.schema.table.row_kind import NO_ROW_KINDS, NO_ROW_KINDS_HINT, ROW_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ class MacroMethods(ChangeMethods):
             row_kinds=takes_row_kinds(config),
             identity=self._identity_of_group(model, sql, options),
             consumed=self._consumed_by(name),
+            reads=self._model_changes.reads_of(name),
             describe=lambda schema: [*with_docs(schema, model, ()), *layout.constraints.of_new_table(schema, options)],
         )
         try:
@@ -171,7 +173,7 @@ class MacroMethods(ChangeMethods):
         except DbtDatabaseError as error:
             changed = self._changed_before(name, existing)
             if existing is not None and query is not None and "UNRESOLVED_COLUMN" in str(error.msg):
-                self._refuse_missing_columns(existing, query, changed)
+                self._refuse_missing_columns(existing, query, changed, row_kinds=takes_row_kinds(config))
             error.msg = f"{error.msg}{changed}"
             raise
         finally:
@@ -186,12 +188,15 @@ class MacroMethods(ChangeMethods):
             return ""
         return f" The table was changed before its rows were written, and stays so: {note}."
 
-    def _refuse_missing_columns(self, existing: BaseRelation, query: str, changed: str) -> None:
-        """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any."""
+    def _refuse_missing_columns(self, existing: BaseRelation, query: str, changed: str, *, row_kinds: bool) -> None:
+        """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any, or the one
+        that says what each row does."""
         try:
             source = self.get_column_schema_from_query(query)
         except DbtDatabaseError:
             return  # the query itself is wrong
+        if row_kinds and ROW_KIND not in [one.name.lower() for one in source]:
+            raise DbtRuntimeError(f"{NO_ROW_KINDS} {NO_ROW_KINDS_HINT}{changed}") from None
         change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing))
         if change.removed:
             raise DbtRuntimeError(f"{change.misfit(existing.render())}{changed}") from None

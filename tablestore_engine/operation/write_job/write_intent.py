@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -29,6 +30,8 @@ class WriteIntent:
         properties: stored with the snapshot.
         identity: the committing user and identifier; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from, and the mark of a build.
+        reads: the snapshots at which the query reads tables, by database and name; None: as empty ones. It reads the
+            latest ones of others, and those of VERSION AS OF.
         retractions_checked: the rows that topics take away from a table without a key are known to be there.
         describe: the comments of a new table, as changes of the schema that follows from its query.
         evolution: what becomes of the schema of an existing table by the write. A query sees it, too.
@@ -39,6 +42,7 @@ class WriteIntent:
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
     consumed: tuple[Consumed, ...] = ()
+    reads: Mapping[tuple[str, str], Snapshot | None] = field(default_factory=dict)
     retractions_checked: bool = False
     describe: Callable[[TableSchema], Sequence[SchemaChange]] | None = None
     evolution: Evolution | None = None

@@ -13,6 +13,10 @@ KINDS = ("+I", "-U", "+U", "-D")
 """The text of each kind, at the number that files store."""
 UPDATE_BEFORE_KIND, DELETE_KIND = KINDS.index("-U"), KINDS.index("-D")
 
+NO_ROW_KINDS = f"The query has no column {ROW_KIND} to say what each row does to the table."
+NO_ROW_KINDS_HINT = (
+    "Add it to the query, with '+I' for a row that is there. Or use neither row_kind=true nor the strategy `changelog`."
+)
 UNKNOWN_KIND = "Unknown row kind: "
 KINDS_HINT = f"It is one of {', '.join(KINDS)}: insert, update before, update after, delete."
 

@@ -30,7 +30,7 @@ from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.computed_columns import check_watermark
 from tablestore_engine.schema.table.create_schema import Column, create_schema, with_defaults
-from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.schema.table.row_kind import NO_ROW_KINDS, NO_ROW_KINDS_HINT, ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.alike_names import check_alike_fields
 from tablestore_engine.schema.types.names import Names
@@ -172,10 +172,7 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
             hint="In a dbt model set row_kind=true, or give the column another name.",
         )
     if wanted and not has:
-        raise RowKindError(
-            f"The query has no column {ROW_KIND} to say what each row does to the table.",
-            hint="Add it to the query, or leave row_kind out.",
-        )
+        raise RowKindError(NO_ROW_KINDS, hint=NO_ROW_KINDS_HINT)
 
 
 def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:

@@ -62,6 +62,7 @@ class RowContext:
             lasting=lasting,
             only_columns=only_columns,
             settings=self.settings,
+            reads=self.intent.reads,
         )
         frames.explaining = self.explaining
         frames.looks_up &= not self.explaining

@@ -45,7 +45,7 @@ def test_sources_of_one_schema_and_identifier_have_their_own_topics():
 def test_whether_a_model_is_built_anew_is_decided_once():
     """Its query is compiled by the first answer, and its rows are written by the second one."""
     answers = iter([True, False, False])
-    adapter = SimpleNamespace(_rebuilds={}, _must_rebuild=lambda this, model: next(answers))
+    adapter = SimpleNamespace(_rebuilds={}, _must_rebuild=lambda this, model, sources: next(answers))
     this = TableStoreRelation.create(schema="s", identifier="orders")
-    found = [ChangeMethods.tablestore_rebuilds(adapter, this, {"unique_id": one}) for one in "aabb"]
+    found = [ChangeMethods.tablestore_rebuilds(adapter, this, {"unique_id": one}, ()) for one in "aabb"]
     assert found == [True, True, False, False]

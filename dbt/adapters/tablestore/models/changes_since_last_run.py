@@ -8,9 +8,8 @@ statement that writes the rows of the model records the new positions in the sna
 from __future__ import annotations
 
 import hashlib
-import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
 from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.sql.query.bind import references
 from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ ERROR, FULL_REFRESH = "error", "full_refresh"
 STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
 _LONGEST = 200
-CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
 
 
 @dataclass
 class _Run:
     """One model in one dbt command: the snapshot of each source that it reads, and the changes that it uses.
 
+    `reads`: the snapshots of tables that it reads without a macro, by database and name.
     `millis`: when it began. All sources are read as of this time, so that rows which were committed in order are seen
     in order: whatever comes later is read by the next run.
     `compared`: those of which no snapshot is kept for the next run, as by a dbt snapshot.
@@ -49,6 +49,7 @@ class _Run:
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     compared: tuple[Consumed, ...] = ()
+    reads: dict[tuple[str, str], Snapshot | None] = field(default_factory=dict)
     millis: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     undone: str | None = None
     lost: str | None = None
@@ -77,6 +78,35 @@ class ModelChanges:
         else:
             rows = f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
         return _taken(source, rows)
+
+    def begin(self, model: str, sources: Sequence[BaseRelation]) -> None:
+        """A model is built anew by a text that reads changes of these sources, some of them in later runs only.
+
+        Of the latter this run reads, where it does, all rows of the pinned snapshot, from which the next one goes on.
+        What a run of `--empty` or `--sample` reads is not all: it says nothing of them.
+        """
+        run = self._runs.setdefault(model, _Run())
+        for source in sources:
+            table = None if source.limit == 0 or source.event_time_filter else self._table_if_any(source)
+            if table is not None and _name(source) not in run.consumed:
+                snapshot = self._pinned(model, source)
+                run.consumed[_name(source)] = Consumed(_name(source), None, Position.of(snapshot))
+                run.reads[table.identifier] = snapshot
+
+    def reads_of(self, model: str) -> Mapping[tuple[str, str], Snapshot | None]:
+        """The snapshots at which the statement that writes a model's rows reads tables."""
+        return self._runs.get(model, _Run()).reads
+
+    def unknown(self, this: BaseRelation, sources: Sequence[BaseRelation]) -> str:
+        """That a table does not say up to where it was computed from one of these sources; empty when it does."""
+        known = self.positions(this)
+        new = (one for one in sources if self._table_if_any(one) is not None and _name(one) not in known)
+        return next((_unknown(this, one) for one in new), "")
+
+    def has_no_rows(self, this: BaseRelation) -> bool:
+        """Whether nothing is lost when a table is built anew."""
+        latest = self._table(this).latest_snapshot()
+        return latest is None or latest.total_record_count == 0
 
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
@@ -113,7 +143,7 @@ class ModelChanges:
         run = self._runs.setdefault(model, _Run())
         name = _name(source)
         if name not in run.snapshots:
-            run.snapshots[name] = _at(self._table(source), run.millis, least)
+            run.snapshots[name] = _at(self._read(source), run.millis, least)
         return run.snapshots[name]
 
     def position(self, model: str, this: BaseRelation, source: BaseRelation) -> Position:
@@ -125,9 +155,9 @@ class ModelChanges:
         found = positions_of(self._table(this).latest_snapshot()).get(_name(source))
         if found is None:
             raise DbtRuntimeError(
-                f"{this.render()} has rows, but does not say up to which snapshot of {source.render()} they were"
-                " computed. Run the model once with --full-refresh; later runs then read only changes. `changes()` must"
-                " be called then, too, outside of `is_incremental()`: it gives all rows."
+                f"{_unknown(this, source)} Run the model once with --full-refresh; later runs then read only changes."
+                " Where `changes()` is called in `is_incremental()` only, it must name its source there:"
+                " `changes(ref('…'))` or `changes(source('…', '…'))`."
             )
         return found
 
@@ -185,6 +215,28 @@ class ModelChanges:
 
     def _table(self, relation: BaseRelation) -> Table:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
+
+    def _table_if_any(self, relation: BaseRelation) -> Table | None:
+        if relation.is_cte:
+            return None
+        named = schema_of(relation), str(relation.identifier)
+        return self._catalog.load_table(*named) if self._catalog.object_kind(*named) == "table" else None
+
+    def _read(self, source: BaseRelation) -> Table:
+        """The table of a source. Raises DbtRuntimeError for a view."""
+        named = schema_of(source), str(source.identifier)
+        if self._catalog.object_kind(*named) == "view":
+            tables = references(self._catalog.load_view(*named).sql)
+            read = ", ".join(dict.fromkeys(f"{one.database or named[0]}.{one.name}" for one in tables))
+            raise DbtRuntimeError(
+                f"{source.render()} is a view, which has no changes and no snapshots of its own. Use `changes(…)` of"
+                f" the tables that it reads ({read or 'it reads none'}), or make it a table."
+            )
+        return self._table(source)
+
+
+def _unknown(this: BaseRelation, source: BaseRelation) -> str:
+    return f"{this.render()} has rows, but does not say up to which snapshot of {source.render()} they were computed."
 
 
 def _takes_none(source: BaseRelation) -> bool:

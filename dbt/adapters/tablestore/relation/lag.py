@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Lag:
     """How far a model is behind a source: commits, and milliseconds between the snapshots; None when it is not known
-    because snapshots have expired or the source was rebuilt."""
+    because snapshots have expired or the source was rebuilt. `latest` is None for a source that was dropped."""
 
     source: str
     consumed: int
-    latest: int
+    latest: int | None
     millis: int | None
 
     def __str__(self) -> str:
+        if self.latest is None:
+            return f"{self.source}: dropped (its snapshot {self.consumed} was the last one used)"
         if self.millis is None:
             return f"{self.source}: cannot go on after snapshot {self.consumed}; run the model with --full-refresh"
         if self.consumed == self.latest:
@@ -62,11 +64,14 @@ def shown(name: str) -> str:
 
 
 def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
-    """How far a table is behind each of its sources that are tables; nothing for a table that has none."""
+    """How far a table is behind each of its sources that are, or were, tables; nothing for a table that has none."""
     found = []
     for name, position in sorted(positions_of(table.latest_snapshot()).items()):
+        if name.startswith(KAFKA):
+            continue
         source = _found(catalog, name)
         if source is None:
+            found.append(Lag(shown(name), position.snapshot, None, None))
             continue
         latest = source.latest_snapshot()
         millis = None

@@ -42,7 +42,25 @@
             and relation.type == 'table'
             and model.config.materialized == 'incremental'
             and not should_full_refresh()
-            and not adapter.tablestore_rebuilds(this, model)) }}
+            and not tablestore_rebuilds()) }}
+{%- endmacro %}
+
+{# Whether the model is built anew because changes that it needs are lost. #}
+{% macro tablestore_rebuilds() -%}
+  {{ return(adapter.tablestore_rebuilds(this, model, tablestore_sources_of_changes())) }}
+{%- endmacro %}
+
+{# The tables whose changes the model's text reads, in whichever branch of it. #}
+{% macro tablestore_sources_of_changes() -%}
+  {%- set found = [] -%}
+  {%- for call in adapter.tablestore_calls_of_changes(model) -%}
+    {%- if call.function == 'ref' -%}
+      {%- do found.append(ref(*call.arguments, **call.named)) -%}
+    {%- else -%}
+      {%- do found.append(source(*call.arguments)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {{ return(found) }}
 {%- endmacro %}
 
 {# How far each model is behind the tables whose changes it reads: dbt run-operation tablestore_lag #}

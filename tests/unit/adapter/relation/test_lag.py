@@ -26,7 +26,7 @@ def model(tmp_path):
         orders = reload(orders)
         orders.write(keyed_arrow(number))
     used = Consumed(ORDERS, None, Position.of(reload(orders).snapshot(1)))
-    dropped = Consumed(source_name("gone", "t"), None, Position(1))
+    dropped = Consumed(source_name("removed", "t"), None, Position(1))
     model = keyed_table(tmp_path, name="model")
     write_arrow(model.state, keyed_arrow(1), WriteIntent(consumed=(used, TOPIC, dropped)))
     return reload(model)
@@ -34,22 +34,23 @@ def model(tmp_path):
 
 def test_a_table_synced_from_a_topic_is_described_with_the_lag_behind_its_tables(tmp_path, model):
     catalog = Catalog(tmp_path)
-    (lag,) = lags_of(catalog, model)
+    lag, dropped = lags_of(catalog, model)
     assert (lag.source, lag.consumed, lag.latest) == ("default.orders", 1, 2)
+    assert str(dropped) == "removed.t: dropped (its snapshot 1 was the last one used)"
     assert describe(catalog, "default", "model").stats["lag"].startswith("default.orders: 1 commit behind")
 
 
 def test_topics_and_dropped_schemas_are_not_lost(tmp_path, model):
     catalog = Catalog(tmp_path)
     assert why_lost(catalog, TOPIC.source, TOPIC.after) == ""
-    assert why_lost(catalog, source_name("gone", "t"), Position(1)) == ""
+    assert why_lost(catalog, source_name("removed", "t"), Position(1)) == ""
     assert why_lost(catalog, ORDERS, Position(9)) == "it was built anew"
 
 
 def test_a_source_with_a_new_constraint_is_not_lost(tmp_path, model):
     catalog = Catalog(tmp_path)
     catalog.load_table("default", "orders").alter(SetNullability("v", nullable=False))
-    (lag,) = lags_of(catalog, model)
+    lag, _ = lags_of(catalog, model)
     assert (lag.consumed, lag.latest) == (1, 3)
     assert lag.millis is not None
 

@@ -8,7 +8,8 @@
   {%- set existing_relation, target_relation = tablestore_open('table') -%}
 
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh()
-        or adapter.tablestore_rebuilds(this, model) -%}
+        or tablestore_rebuilds() -%}
+    {% do adapter.tablestore_begin_changes(tablestore_sources_of_changes(), this, model) %}
     {% do tablestore_build_table(existing_relation, target_relation, tablestore_spark_sql(compiled_code), language) %}
   {%- else -%}
     {%- if language == 'python' -%}

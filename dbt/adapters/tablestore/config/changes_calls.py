@@ -1,0 +1,76 @@
+"""Of which sources a model's text reads changes, in whichever branch: the calls `changes(ref('orders'))`.
+
+dbt renders one branch of `{% if is_incremental() %}` only. What the other one reads is known from the text, where a
+call names its source by constants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jinja2 import TemplateError, nodes
+
+CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
+"""Finds models that may read changes, of tables or topics."""
+_REF, _SOURCE = "ref", "source"
+_VERSION = ("v", "version")
+
+
+@dataclass(frozen=True)
+class SourceCall:
+    """A call of `ref` or `source`, with its arguments and those that are named."""
+
+    function: str
+    arguments: tuple[str, ...]
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+def calls_of_changes(model: Mapping[str, Any]) -> list[SourceCall]:
+    """The arguments of all calls of `changes`, each once; without models on which dbt knows no dependency."""
+    text = str(model.get("raw_code") or "")
+    if model.get("language", "sql") != "sql" or not CHANGES.search(text):
+        return []
+    from dbt_common.clients.jinja import get_environment
+
+    try:
+        tree = get_environment().parse(text)
+    except TemplateError:
+        return []  # dbt says what is wrong with it
+    found: list[SourceCall] = []
+    for one in _arguments(tree):
+        call = _source_call(one)
+        if call is not None and call not in found and _is_known(call, model):
+            found.append(call)
+    return found
+
+
+def _arguments(tree: nodes.Template) -> Iterator[nodes.Call]:
+    for call in tree.find_all(nodes.Call):
+        is_changes = isinstance(call.node, nodes.Name) and call.node.name == "changes"
+        if is_changes and len(call.args) == 1 and isinstance(call.args[0], nodes.Call):
+            yield call.args[0]
+
+
+def _source_call(call: nodes.Call) -> SourceCall | None:
+    if not isinstance(call.node, nodes.Name) or call.node.name not in (_REF, _SOURCE):
+        return None
+    if call.dyn_args is not None or call.dyn_kwargs is not None:
+        return None
+    try:
+        arguments = tuple(one.as_const() for one in call.args)
+        named = {one.key: one.value.as_const() for one in call.kwargs}
+    except nodes.Impossible:
+        return None
+    texts = all(isinstance(one, str) for one in arguments)
+    return SourceCall(call.node.name, arguments, named) if texts and set(named) <= set(_VERSION) else None
+
+
+def _is_known(call: SourceCall, model: Mapping[str, Any]) -> bool:
+    if call.function == _SOURCE:
+        return len(call.arguments) == 2 and not call.named
+    *package, name = call.arguments or ("",)
+    wanted = (name, package[0] if package else None, next(iter(call.named.values()), None))
+    return any((one.get("name"), one.get("package"), one.get("version")) == wanted for one in model.get("refs") or ())

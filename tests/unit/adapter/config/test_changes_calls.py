@@ -1,0 +1,34 @@
+"""Of which sources a model's text reads changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.tablestore.config.changes_calls import SourceCall, calls_of_changes
+
+REFS = [{"name": "orders"}, {"name": "lines", "package": "shop"}, {"name": "items", "version": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{% if is_incremental() %}{{ changes(ref('orders')) }}{% endif %}", [SourceCall("ref", ("orders",))]),
+        ("{{ changes(ref('shop', 'lines')) }}", [SourceCall("ref", ("shop", "lines"))]),
+        ("{{ changes(ref('items', v=2)) }}", [SourceCall("ref", ("items",), {"v": 2})]),
+        (
+            "{{ changes(source('shop', 'a')) }} {{ changes(ref('orders')) }} {{ changes(source('shop', 'a')) }}",
+            [SourceCall("source", ("shop", "a")), SourceCall("ref", ("orders",))],
+        ),
+        # dbt knows no dependency on it, and would refuse the call.
+        ("{{ changes(ref('lines')) }} {{ changes(ref('items')) }}", []),
+        ("{{ changes(ref(name)) }} {{ changes(orders) }} {{ changes(ref(*names)) }}", []),
+        ("{# {{ changes(ref('orders')) }} #} {{ kafka_changes(source('shop', 'a')) }} {{ ref('orders') }}", []),
+        ("{{ changes(ref('orders') }}", []),
+    ],
+)
+def test_sources_that_are_named_by_constants_are_found(text, found):
+    assert calls_of_changes({"raw_code": text, "refs": REFS}) == found
+
+
+def test_python_models_call_no_macro():
+    assert calls_of_changes({"raw_code": "changes(ref('orders'))", "refs": REFS, "language": "python"}) == []
