@@ -90,7 +90,7 @@ class Frames:
         self._grows = False
         self._settings = settings
         self._reads = reads or {}
-        self._changes = TableChanges(spark, self._evaluated)
+        self._changes = TableChanges(spark, self._evaluated, only_columns=only_columns and not lasting)
 
     @property
     def input_bytes(self) -> int | None:
@@ -283,8 +283,8 @@ class Frames:
             return self._views[key]
         table = self._table(database, name)
         if reference.changes:
-            self._unknown = True
-            changes = self._changes.frame(table, self.pin(table), reference, suffix)
+            changes, held = self._changes.frame(table, self.pin(table), reference, suffix)
+            self._unknown, self._bytes = self._unknown or held is None, self._bytes + (held or 0)
             view = self.register(f"{table.name}$changes", changes)
         elif suffix:
             travel = reference.time_travel

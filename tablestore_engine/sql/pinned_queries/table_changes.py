@@ -24,22 +24,26 @@ if TYPE_CHECKING:
 
 
 class TableChanges:
-    """`evaluated` gives the milliseconds of a time in SQL."""
+    """`evaluated` gives the milliseconds of a time in SQL. `only_columns`: the rows are not asked for."""
 
-    def __init__(self, spark: SparkSession, evaluated: Callable[[str], DataFrame]) -> None:
+    def __init__(self, spark: SparkSession, evaluated: Callable[[str], DataFrame], *, only_columns: bool) -> None:
         self._spark = spark
         self._evaluated = evaluated
+        self._only_columns = only_columns
         self._found: dict[tuple[object, ...], tuple[ChangeRange, pa.Table | None]] = {}
 
-    def frame(self, table: Table, pinned: Snapshot | None, reference: TableReference, suffix: str) -> DataFrame:
-        """The changes that a reference reads, by default up to the snapshot at which the statement reads the table."""
+    def frame(
+        self, table: Table, pinned: Snapshot | None, reference: TableReference, suffix: str
+    ) -> tuple[DataFrame, int | None]:
+        """The changes that a reference reads, by default up to the snapshot at which the statement reads the table; and
+        their bytes, if they are held."""
         if suffix:
             raise SqlError(f"'{table.name}${suffix}' is a system table, of which no changes are kept.")
         table.options.check_readable()
         between, few = self._few(table, pinned, reference)
         if few is not None:
-            return frame_of_changes(self._spark, few, table.schema)
-        return read_changes(self._spark, table, between, without_casts(reference.predicate, table.schema))
+            return frame_of_changes(self._spark, few, table.schema), few.nbytes
+        return read_changes(self._spark, table, between, without_casts(reference.predicate, table.schema)), None
 
     def source(self, table: Table, pinned: Snapshot | None, reference: TableReference) -> JoinedSource | None:
         """The same as the source of a join, if they are held."""
@@ -56,6 +60,8 @@ class TableChanges:
         if key not in self._found:
             start, *end = [bound_of(table, one, self._evaluated) for one in reference.changes]
             between = table.change_range(start, end[0] if end else pinned.id if pinned else 0)
+            if self._only_columns:
+                between = ChangeRange(between.after, between.after)
             plan = plan_changes(table.state, between, without_casts(reference.predicate, table.schema))
             self._found[key] = between, few_changes(table, plan, reference.columns)
         return self._found[key]

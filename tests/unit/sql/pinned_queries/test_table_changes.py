@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from random import Random
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -106,3 +108,42 @@ def test_only_the_columns_that_a_query_names_are_read(catalog, monkeypatch):
     write(table, [{"id": 4, "v": 8, "w": 8}])
     found = change_frame.few_changes(table, plan_changes(table.state, table.change_range(2)), frozenset({"v"}))
     assert (found.num_rows, set(names)) == (2, {("id", "v")}), "whole rows are not needed"
+
+
+def test_a_query_that_only_needs_columns_computes_no_changes(catalog, tables, monkeypatch):
+    spark = Mock(**{"catalog.tableExists.return_value": False})
+    frames = Frames(spark, catalog, "default", settings={}, only_columns=True)
+    read = Mock()
+    monkeypatch.setattr(arrow_changes, "_rows", read)
+    (changes,) = (one for one in references(MODEL) if one.name == "few")
+    assert frames._source_of(changes) is None
+    read.assert_not_called()
+    monkeypatch.undo()
+    kept = Frames(spark, catalog, "default", settings={}, only_columns=True, lasting=True)
+    assert kept._source_of(changes).count == 4, "a temporary view reads them later"
+
+
+ENGINES = [
+    {},
+    {"merge-engine": "partial-update"},
+    {"merge-engine": "first-row"},
+    {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "fields.w.aggregate-function": "max"},
+]
+
+
+@pytest.mark.parametrize("options", ENGINES, ids=lambda one: one.get("merge-engine", "deduplicate"))
+def test_some_columns_of_changes_are_those_of_whole_rows(catalog, options):
+    random = Random(7)
+    columns = {"id": "INT", "v": "INT", "w": "INT"}
+    table = make_table(catalog, columns, ["id"], options={"bucket": "2", **options}, name="t")
+    for _ in range(5):
+        ids = random.sample(range(12), 5)
+        write(table, [{"id": n, "v": random.choice([None, 0, 1]), "w": random.choice([None, 0, 1])} for n in ids])
+    for start, end in combinations(range(1, 6), 2):
+        plan = plan_changes(table.state, table.change_range(start, end))
+        whole = change_frame.few_changes(table, plan)
+        for names in ({"v"}, {"w", "id"}, set()):
+            found = change_frame.few_changes(table, plan, frozenset(names))
+            assert set(found.column_names) == {"_row_kind", "id", *names}
+            shown = [sorted(map(repr, one.select(found.column_names).to_pylist())) for one in (found, whole)]
+            assert shown[0] == shown[1], (start, end, names)

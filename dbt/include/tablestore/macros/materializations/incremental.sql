@@ -60,7 +60,8 @@
    in one commit of its schema. The columns to write: those of the table, or those of the query if on_schema_change
    adapts the table to them. #}
 {% macro tablestore_dest_columns(on_schema_change, query, target_relation, atomic=false) -%}
-  {%- set found = none if on_schema_change == 'ignore' else adapter.get_column_schema_from_query(query) -%}
+  {%- set empty = get_empty_subquery_sql(query) -%}
+  {%- set found = none if on_schema_change == 'ignore' else adapter.get_column_schema_from_query(empty) -%}
   {%- set change = adapter.tablestore_schema_change(found, adapter.get_columns_in_relation(target_relation), model) -%}
   {%- if change and on_schema_change == 'fail' -%}
     {% do exceptions.raise_compiler_error(change.misfit(target_relation.render())) %}
