@@ -1,4 +1,4 @@
-"""Models that call `changes()` in `is_incremental()` only, and what they are told when it cannot go on."""
+"""Models that call `changes()` in `is_incremental()` only, and the errors when it cannot go on."""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ class Change:
     later and was committed first, since that saw nothing of it and yet would win; and with a compaction that dropped
     deletes which are newer than it, since rows that they hide would show. `restarts` drops all earlier files without
     naming them: for a table that gets other partition columns or another key, whose manifests cannot describe the old
-    files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
-    are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
-    is the change of the index of dynamic buckets and of deletion vectors. `merges_manifests`: the manifests become few,
+    files. `new_table`: what remains is another table of the name, whose rows do not come from what the old ones did.
+    `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores` are all
+    files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index` is the
+    change of the index of dynamic buckets and of deletion vectors. `merges_manifests`: the manifests become few,
     however few there are. `consumed` are the changes of other tables that the rows come from: another commit that used
     some of them conflicts. `changelog` makes the changelog of the commit, at each attempt anew.
     """
@@ -66,6 +67,7 @@ class Change:
     read_buckets: frozenset[tuple[bytes, int]] | None = None
     base_snapshot_id: int | None = None
     restarts: bool = False
+    new_table: bool = False
     guard: Callable[[], None] | None = None
     restores: tuple[ManifestEntry, ...] | None = None
     statistics: str | None = None

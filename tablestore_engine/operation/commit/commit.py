@@ -222,7 +222,12 @@ class Committer:
             # Row ids are never assigned twice.
             next_row_id=latest.next_row_id if latest else None,
             statistics=statistics_of(change, latest, schema),
-            properties=with_consumed(properties_of(change, properties), latest if carries else None, change.consumed),
+            properties=with_consumed(
+                properties_of(change, properties),
+                latest if carries else None,
+                change.consumed,
+                new_table=change.new_table,
+            ),
         )
         if self._publish(snapshot):
             self.state.schemas.settle(snapshot.schema_id)

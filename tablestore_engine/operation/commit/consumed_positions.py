@@ -174,11 +174,19 @@ def keeps_rows(schemas: SchemaStore, latest: Snapshot | None, schema: TableSchem
 
 
 def with_consumed(
-    given: Mapping[str, str] | None, before: Snapshot | None, consumed: Sequence[Consumed]
+    given: Mapping[str, str] | None,
+    before: Snapshot | None,
+    consumed: Sequence[Consumed],
+    *,
+    new_table: bool = False,
 ) -> dict[str, str] | None:
-    """The properties of the next snapshot. `before` is the one whose rows it keeps; None for a table that is new."""
+    """The properties of the next snapshot. `before` is the one whose rows, or columns, it keeps; None for a table that
+    is new. `new_table`: another one that has its columns, and no rows that come from its sources; unless it is made by
+    a group of writes, which says so at its end."""
     added = {one.key: str(one.after) for one in consumed}
-    found = {**carried(before), **(given or {}), **added}
+    forgets = new_table and not any(one.marks and one.after != NO_MARK for one in consumed)
+    kept = {key: text for key, text in carried(before).items() if not (forgets and key.startswith(PREFIX))}
+    found = {**kept, **(given or {}), **added}
     if found.get(UNFINISHED) == str(NO_MARK):
         del found[UNFINISHED]
     return found or (None if given is None else {})

@@ -114,4 +114,4 @@ def replace_all(current: TableSchema, schema: TableSchema, added: tuple[Manifest
     """The change after which the table consists of `added` only."""
     if restarts(current, schema):
         return Change("OVERWRITE", added, restarts=True)
-    return Change("OVERWRITE", added, replaces=everything)
+    return Change("OVERWRITE", added, replaces=everything, new_table=True)

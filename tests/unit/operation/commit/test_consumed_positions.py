@@ -13,10 +13,12 @@ from tablestore_engine.operation.commit.consumed_positions import (
     PREFIX,
     Consumed,
     Position,
+    batches_of,
     positions_of,
     with_consumed,
     with_news,
 )
+from tablestore_engine.operation.commit.replace_table import replace_all
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write.write_task import write_table
 
@@ -109,3 +111,10 @@ def test_a_table_that_holds_other_rows_begins_anew():
     assert with_consumed(None, None, ()) is None
     assert with_consumed({"a": "b"}, None, ()) == {"a": "b"}
     assert with_consumed(None, Latest, ()) == {PREFIX + ORDERS: "3/three"}
+
+
+def test_a_table_that_replaces_another_one_has_none_of_its_positions(table):
+    commit(table, Consumed(ORDERS, None, FIRST), Consumed("query", None, Position(2), streams=True))
+    Committer(table.state).commit(replace_all(table.schema, table.schema), identity(2))
+    assert positions(table) == {}
+    assert batches_of(table.latest_snapshot(), "query") == 2, "its stream goes on"
