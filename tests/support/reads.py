@@ -13,10 +13,11 @@ from tablestore_engine.spark.scan.file_scan import FileScans
 
 @dataclass
 class Reads:
-    """`scans`: the number of files of each scan of Spark; `groups`, `rows`: what lookups read of files, a row group
-    and a row once for each time a set of columns is read of it."""
+    """`scans`: the number of files of each scan of Spark; `files`: those in which keys are looked up; `groups`, `rows`:
+    what lookups read of these, a row group and a row once for each time a set of columns is read of it."""
 
     scans: list[int] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
     groups: int = 0
     rows: int = 0
 
@@ -39,7 +40,9 @@ def recorded_reads(monkeypatch):
         return read(self, portion, columns)
 
     def looking_up(handle, path, *rest):
-        monkeypatch.setattr(PagedParquet, "table", path.rsplit("/", 3)[1], raising=False)
+        *_, table, _, name = path.rsplit("/", 3)
+        found[table].files.add(name)
+        monkeypatch.setattr(PagedParquet, "table", table, raising=False)
         yield from list(look_up(handle, path, *rest))
 
     monkeypatch.setattr(FileScans, "scan", scanning)
