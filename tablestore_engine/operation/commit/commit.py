@@ -28,7 +28,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     ManifestFileMeta,
     merge_entries,
 )
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
     Change,
@@ -227,6 +227,7 @@ class Committer:
                 latest if carries else None,
                 change.consumed,
                 new_table=change.new_table,
+                same_rows=change.kind in NO_ROWS,
             ),
         )
         if self._publish(snapshot):

@@ -28,6 +28,10 @@ UNFINISHED = "tablestore.unfinished"
 KAFKA = "kafka:"
 """Begins the name of a source that is no table but a topic."""
 
+COMPARED = "#"
+"""In the name of a source, behind that of its table: the rows of the next write follow from those that are there now,
+and from the changes of the source. So only commits that change no row carry such a position on."""
+
 
 @dataclass(frozen=True)
 class Position:
@@ -179,13 +183,18 @@ def with_consumed(
     consumed: Sequence[Consumed],
     *,
     new_table: bool = False,
+    same_rows: bool = False,
 ) -> dict[str, str] | None:
     """The properties of the next snapshot. `before` is the one whose rows, or columns, it keeps; None for a table that
     is new. `new_table`: another one that has its columns, and no rows that come from its sources; unless it is made by
-    a group of writes, which says so at its end."""
+    a group of writes, which says so at its end. `same_rows`: no row changes."""
     added = {one.key: str(one.after) for one in consumed}
     forgets = new_table and not any(one.marks and one.after != NO_MARK for one in consumed)
-    kept = {key: text for key, text in carried(before).items() if not (forgets and key.startswith(PREFIX))}
+    kept = {
+        key: text
+        for key, text in carried(before).items()
+        if not key.startswith(PREFIX) or not (forgets or (COMPARED in key and not same_rows))
+    }
     found = {**kept, **(given or {}), **added}
     if found.get(UNFINISHED) == str(NO_MARK):
         del found[UNFINISHED]

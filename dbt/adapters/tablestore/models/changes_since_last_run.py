@@ -20,7 +20,7 @@ from dbt.adapters.tablestore.connection.environment import builds_models
 from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Consumed, Position, positions_of
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
@@ -130,7 +130,7 @@ class ModelChanges:
         run = self._runs[model] = _Run()
         for name, position in positions_of(snapshot).items():
             one = Consumed(name, None, position)
-            if name.startswith(KAFKA) or "#" in name:
+            if name.startswith(KAFKA) or COMPARED in name:
                 run.compared += (one,)
             else:
                 run.consumed[name] = one

@@ -9,8 +9,8 @@ that of the last run, which the snapshot already has. So such rows are left out,
 - the source still has the snapshot that the last run began from, and was not built anew.
 
 Otherwise all rows are compared. How far a run was is a position in the snapshot that it commits
-(`operation.commit.consumed_positions`), read before its rows: rows that come in between are compared twice, which
-changes nothing.
+(`operation.commit.consumed_positions`, which says when later ones still have it), read before its rows: rows that come
+in between are compared twice, which changes nothing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.tablestore.relation.lag import source_name, why_lost
-from tablestore_engine.errors import NotFoundError, SnapshotNotFound
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.errors import NotFoundError
 from tablestore_engine.operation.commit.consumed_positions import Position, positions_of
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.row_kind import ROW_KIND
@@ -41,7 +40,6 @@ _DECIDING = (
     "unique_key", "strategy", "updated_at", "check_cols", "dbt_valid_to_current", "snapshot_meta_column_names",
     "snapshot_table_column_names",
 )  # fmt: skip
-_UNCHANGED_ROWS = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class SnapshotSource:
 
     def compared_by(self, catalog: Catalog, target: Table) -> Position | None:
         """The position from which the next run of a snapshot may go on; None if it compares all rows."""
-        position = _last_written(target, self.name)
+        position = positions_of(target.latest_snapshot()).get(self.name)
         if position is None or why_lost(catalog, self.name, position):
             return None
         return position if position.snapshot == 0 or self._has_columns_of(position) else None
@@ -123,21 +121,3 @@ def _has_key(table: Table, selection: PlainSelection, unique_key: object) -> boo
     given = unique_key if isinstance(unique_key, list) else [unique_key]
     keys = [one.lower() for one in table.schema.primary_keys]
     return bool(keys) and all(names.get(one) in {str(one).lower() for one in given} for one in keys)
-
-
-def _last_written(target: Table, name: str) -> Position | None:
-    """The position that the last write to the rows of a snapshot committed; None if it committed none."""
-    try:
-        last = target.latest_snapshot()
-        while last is not None and last.commit_kind in _UNCHANGED_ROWS:
-            last = _before(target, last)
-        position = positions_of(last).get(name)
-        if last is None or position is None or positions_of(_before(target, last)).get(name) == position:
-            return None
-    except SnapshotNotFound:
-        return None
-    return position
-
-
-def _before(target: Table, snapshot: Snapshot) -> Snapshot | None:
-    return target.snapshot(snapshot.id - 1) if snapshot.id > 1 else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
-from tablestore_engine.operation.commit.consumed_positions import KAFKA, Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -43,24 +43,24 @@ class Lag:
         )
 
 
-_ESCAPED = {"%": "%25", ".": "%2e", ":": "%3a", "#": "%23"}
+_ESCAPED = {"%": "%25", ".": "%2e", ":": "%3a", COMPARED: "%23"}
 
 
 def source_name(schema: str, table: str, compared_as: str = "") -> str:
     """The name of a source; `compared_as`: of a snapshot, how it compares the rows."""
     escaped = ("".join(_ESCAPED.get(one, one) for one in part.lower()) for part in (schema, table))
-    return ".".join(escaped) + (f"#{compared_as}" if compared_as else "")
+    return ".".join(escaped) + (f"{COMPARED}{compared_as}" if compared_as else "")
 
 
 def source_of(catalog: Catalog, name: str) -> Table:
     """The table of a source's name. Raises NotFoundError."""
-    schema, _, table = name.partition("#")[0].partition(".")
+    schema, _, table = name.partition(COMPARED)[0].partition(".")
     return catalog.load_table(_plain(schema), _plain(table))
 
 
 def shown(name: str) -> str:
     """The name of a source for users."""
-    return _plain(name.partition("#")[0])
+    return _plain(name.partition(COMPARED)[0])
 
 
 def lags_of(catalog: Catalog, table: Table) -> list[Lag]:

@@ -10,6 +10,7 @@ from support.tables import PUT, arrow_rows, compact, identity, new_job, write
 from tablestore_engine.errors import ConflictError, ConsumedElsewhereError
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.consumed_positions import (
+    COMPARED,
     PREFIX,
     Consumed,
     Position,
@@ -102,6 +103,18 @@ def test_a_rollback_restores_positions_with_the_rows(table):
     commit(table, Consumed(ORDERS, FIRST, NEXT), Consumed("shop.others", None, NEXT), number=2)
     table.roll_back(1)
     assert positions(table) == {ORDERS: FIRST}
+
+
+def test_a_position_of_compared_rows_is_carried_on_with_the_same_rows_only(table):
+    compared = f"{ORDERS}{COMPARED}abc"
+    write(table, [{"id": 7, "v": 6}], [PUT])
+    commit(table, Consumed(ORDERS, None, FIRST), Consumed(compared, None, FIRST))
+    assert compact(table) is not None
+    assert positions(table) == {ORDERS: FIRST, compared: FIRST}
+    write(table, [{"id": 7, "v": 7}], [PUT])
+    assert positions(table) == {ORDERS: FIRST}
+    table.roll_back(2)
+    assert positions(table) == {ORDERS: FIRST, compared: FIRST}, "its rows are those that were compared"
 
 
 def test_a_table_that_holds_other_rows_begins_anew():

@@ -83,6 +83,31 @@
   lateral view explode(if(__dbt_ended is null, array('insert'), array('insert', 'update'))) as dbt_change_type
 {%- endmacro %}
 
+{# The columns that a `check` compares, and whether the snapshot lacks one. dbt's own macro distinguishes names by the
+   case of their letters. #}
+{% macro snapshot_check_all_get_existing_columns(node, target_exists, check_cols_config) -%}
+  {%- if not target_exists -%}
+    {% do return((false, [])) %}
+  {%- endif -%}
+  {%- set query = tablestore_spark_sql(node['compiled_code']) -%}
+  {%- if check_cols_config is iterable and check_cols_config is not string and check_cols_config -%}
+    {%- set query = 'select ' ~ check_cols_config | join(', ') ~ ' from (\n' ~ query ~ '\n) as snapshot_query' -%}
+  {%- elif check_cols_config != 'all' -%}
+    {% do exceptions.raise_compiler_error("check_cols is " ~ check_cols_config ~ ": list columns, or say 'all'.") %}
+  {%- endif -%}
+  {%- set existing, compared, lacks = {}, [], [] -%}
+  {%- for column in adapter.get_columns_in_relation(
+        adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias)) -%}
+    {%- do existing.update({column.name: column.quoted}) -%}
+    {%- do existing.setdefault(column.name | lower, column.quoted) -%}
+  {%- endfor -%}
+  {%- for name in get_columns_in_query(query) -%}
+    {%- set column = existing.get(name, existing.get(name | lower)) -%}
+    {%- do (compared if column else lacks).append(column or name) -%}
+  {%- endfor -%}
+  {% do return((lacks | length > 0, compared)) %}
+{%- endmacro %}
+
 {# The columns of the staging query that belong to the snapshot table. #}
 {% macro tablestore_snapshot_columns(staged) -%}
   {%- set kept = [] -%}
