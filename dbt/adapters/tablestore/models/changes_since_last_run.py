@@ -217,10 +217,10 @@ class ModelChanges:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
 
     def _table_if_any(self, relation: BaseRelation) -> Table | None:
-        if relation.is_cte:
+        """The table of a source; None before it is made. Raises DbtRuntimeError for a view."""
+        if relation.is_cte or self._catalog.object_kind(schema_of(relation), str(relation.identifier)) is None:
             return None
-        named = schema_of(relation), str(relation.identifier)
-        return self._catalog.load_table(*named) if self._catalog.object_kind(*named) == "table" else None
+        return self._read(relation)
 
     def _read(self, source: BaseRelation) -> Table:
         """The table of a source. Raises DbtRuntimeError for a view."""

@@ -22,6 +22,8 @@ from tablestore_engine.sql.query.empty_queries import returns_nothing
         ("select * from (select * from t where false)", False),
         ("from t |> aggregate count(*) as n |> where false |> union all (from s)", False),
         ("select * from t where `false`", False),
+        ("select count(*), (select count(*) from s) from t where false", False),
+        ("select *, count(*) from t where false", False),
         ("select * from t limit 10", False),
     ],
 )
