@@ -91,7 +91,8 @@ def finish_group(state: TableState, group: WriteGroup, consumed: tuple[Consumed,
     Raises ConsumedElsewhereError when another run undid the group, or used the changes.
     """
     intent = WriteIntent(identity=group.identity("ends"), consumed=(group.ends(anew=anew), *consumed))
-    follow(publish_change(state, Change("APPEND"), intent))
+    # Of a table that was made anew, the position of the old rows does not count.
+    follow(publish_change(state, Change("OVERWRITE" if anew else "APPEND"), intent))
     delete_consumer(state.io, state.paths, _CONSUMER)
 
 

@@ -19,6 +19,7 @@ from tablestore_engine.operation.commit.consumed_positions import (
     mark_of,
     positions_of,
 )
+from tablestore_engine.operation.commit.replace_table import replace_all
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.operation.table_commands.write_group import (
@@ -160,6 +161,18 @@ def test_a_table_that_is_made_anew_forgets_what_was_unfinished(table, columns):
     assert mark_of(table.latest_snapshot()) == NO_MARK
     assert undo_unfinished(table.state) == ""
     assert not consumers(table.io, table.paths)
+
+
+def test_a_group_that_makes_the_table_anew_begins_anew_with_its_sources(table):
+    group = group_of(table)
+    begin_group(table.state, group, anew=True)
+    replaced = replace_all(table.schema, table.schema)
+    publish_change(table.state, replaced, WriteIntent(consumed=(group.replaces(),)))
+    step(table, group, 2, group.goes_on(anew=True))
+    finish_group(table.state, group, (Consumed(SOURCE, None, NEXT),), anew=True)
+    assert sorted(by_key(table)) == [2]
+    assert positions_of(table.latest_snapshot()) == {SOURCE: NEXT}
+    assert undo_unfinished(table.state) == ""
 
 
 def test_a_build_that_makes_the_table_anew_follows_one_that_cannot_be_undone(table):
