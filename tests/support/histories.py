@@ -17,7 +17,7 @@ from support.player import Player, steps_of
 from support.tables import make_table
 
 EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "16"))
-MANY = int(os.environ.get("TABLESTORE_SOAK", "100"))
+MANY = int(os.environ.get("TABLESTORE_SOAK", "60"))
 PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,

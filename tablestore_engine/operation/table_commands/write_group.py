@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import NotFoundError
-from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import NO_MARK, Consumed, Position, concerning, mark_of
@@ -32,7 +32,6 @@ from tablestore_engine.table_state import TableState
 
 _CONSUMER = "tablestore-unfinished"
 _BEGUN, _ANEW = 1, 2
-_NO_WRITE = ("COMPACT", "ANALYZE")
 
 
 @dataclass(frozen=True)
@@ -150,4 +149,4 @@ def _marked(state: TableState, latest: Snapshot, mark: Position) -> Iterator[Sna
 
 def _is_in_group(snapshot: Snapshot, group: str) -> bool:
     user = snapshot.commit_user
-    return snapshot.commit_kind in _NO_WRITE or user == group or user.startswith(f"{group}-")
+    return snapshot.commit_kind in NO_ROWS or user == group or user.startswith(f"{group}-")
