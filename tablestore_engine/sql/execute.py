@@ -16,6 +16,7 @@ from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.errors.failed_statements import failing
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import columns_of
+from tablestore_engine.spark.queries.session_variables import may_have_made, note_made
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
 from tablestore_engine.spark.queries.temp_views import remember_definition
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
@@ -167,6 +168,7 @@ def _query_inside(statement: QueryInside, context: RowContext) -> StatementResul
 
 def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting="FUNCTION" in statement.kind)
+    note_made(frames.spark, statement.sql)
     answer = frames.run(frames.pieces(statement))
     return StatementResult(statement.kind, dataframe=answer if answer.columns else None)
 
@@ -195,6 +197,7 @@ def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResu
 
 def _pass_through(statement: Statement, context: RowContext) -> StatementResult:
     spark = context.spark()
+    note_made(spark, statement.sql)
     with translated():
         frame = spark.sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
@@ -270,7 +273,8 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frame = frames.run(bound)
     what = f"View '{database}.{name}'"
     refuse_temporary_views(frames.spark, what, frames.temporaries)
-    refuse_temporary(frames.spark, what, statement.query_sql, bound.text)
+    if may_have_made(frames.spark):
+        refuse_temporary(frames.spark, what, statement.query_sql, bound.text)
     if frames.reads_view(database, name):
         raise SqlError(f"{what} would read itself.", hint="Read what it reads, or use another name.")
     columns = columns_of(frame.schema)

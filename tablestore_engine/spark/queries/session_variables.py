@@ -1,4 +1,7 @@
-"""Variables of a session (`DECLARE v`). Spark has no list of them, so that only plans show them."""
+"""Variables of a session (`DECLARE v`), and whether it may have any, or functions of its own.
+
+Spark has no list of variables, so that only plans show them, which cost as much as the statement that asks.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,20 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.errors.translate_errors import translated
 
 _IN_PLAN = re.compile(r"\bvariablereference\((?:system\.session\.)?([^=]+)=", re.IGNORECASE)
+_MAKES_THEM = re.compile(r"\b(?:DECLARE|FUNCTION)\b", re.IGNORECASE)
+_MADE = "_tablestore_variables_or_functions"
 _MOST_SHOWN = "spark.sql.debug.maxToStringFields"
+
+
+def note_made(spark: SparkSession, sql: str) -> None:
+    """Note that a statement of Spark's may have made a variable or a function of the session."""
+    if _MAKES_THEM.search(sql):
+        vars(spark)[_MADE] = True
+
+
+def may_have_made(spark: SparkSession) -> bool:
+    """Whether a statement may have made a variable or a function of the session."""
+    return _MADE in vars(spark)
 
 
 def variables_of(spark: SparkSession, query: str) -> list[str]:

@@ -6,7 +6,6 @@ Another session would not find them, or find others, so such a definition is ref
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
@@ -41,19 +40,13 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
             f"{what} cannot call the temporary function '{name}', which ends with the session.",
             hint="CREATE FUNCTION makes one that stays in the warehouse.",
         )
-    named = _bare_names(query_sql)
-    for name in variables_of(spark, planned_sql) if named else ():
+    named = {token.name.lower() for token in tokenize(query_sql) if token.is_name}
+    for name in variables_of(spark, planned_sql):
         if name.lower() in named:  # and is no text in quotes
             raise SqlError(
                 f"{what} cannot read the variable '{name}', which ends with the session.",
                 hint="Write its value instead.",
             )
-
-
-def _bare_names(query_sql: str) -> set[str]:
-    """The lower-cased words of a text that are names of no functions, apart from the SELECT in front."""
-    tokens = tokenize(query_sql)[1:]
-    return {one.name.lower() for one, behind in pairwise(tokens) if one.is_name and behind.key != "("}
 
 
 def _may_be_temporary(parts: tuple[str, ...]) -> bool:

@@ -55,29 +55,6 @@ def test_definitions_name_nothing_of_the_session(temporary, text):
     assert temporary.table("t").schema == before
 
 
-@pytest.mark.parametrize(
-    ("made", "dropped"),
-    [
-        ("DECLARE VARIABLE unseen INT DEFAULT 7", "DROP TEMPORARY VARIABLE unseen"),
-        ("CREATE TEMPORARY FUNCTION unseen() RETURNS INT RETURN 7", "DROP TEMPORARY FUNCTION unseen"),
-    ],
-)
-def test_objects_that_spark_made_by_itself_are_refused_too(store, made, dropped):
-    store.execute("CREATE TABLE t AS SELECT 1 AS id")
-    name = "unseen()" if "FUNCTION" in made else "unseen"
-    store.spark.sql(made)
-    try:
-        for text in (f"CREATE VIEW f AS SELECT {name} AS v", f"CREATE VIEW f AS SELECT * FROM t WHERE id < {name}"):
-            with pytest.raises(SqlError, match=r"View 'default\.f' cannot (read the variable|call the .*) 'unseen'"):
-                store.execute(text)
-        with pytest.raises(SqlError, match="default value of column 'b' cannot"):
-            store.execute(f"ALTER TABLE t ADD COLUMN b INT DEFAULT {name}")
-    finally:
-        store.spark.sql(dropped)
-    store.execute("CREATE VIEW f AS SELECT id AS unseen FROM t")
-    assert store.sql("SELECT unseen FROM f").first()[0] == 1
-
-
 def test_names_of_a_session_have_other_meanings(temporary):
     """A column hides a variable; texts in quotes are no names; and what ends with the session may use all of it."""
     temporary.execute("CREATE TABLE u (my_variable INT, w STRING DEFAULT concat('my_variable', ' my_function(1)'))")
