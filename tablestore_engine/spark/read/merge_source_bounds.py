@@ -1,7 +1,8 @@
 """Bounds on the rows of a MERGE's target, computed from the rows of its source that can match them.
 
 A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files and pages without one need not be read, and of
-the rest only the rows with one. This pays when the target is large: the source is then computed before the join.
+the rest only the rows with one. This pays when the target is large: the source is then computed before the join. (By
+the whole key, rows are looked up in a small target, too.)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
 def is_large(plan: ScanPlan) -> bool:
-    """Whether reading less of a target is worth computing the source first."""
+    """Whether reading less of a target is worth a query before the one that changes it."""
     return plan.file_size >= LARGE_BYTES or len(plan.files) >= LARGE_FILES
 
 

@@ -1,9 +1,9 @@
-"""The rows of a large table that a condition holds for: they are found first, and then looked up, by key or position.
+"""The rows of a table that a condition holds for: they are found first, and then looked up, by key or position.
 
 Finding them takes a few columns: none of the table where the condition gives the keys (`key IN (SELECT …)`, constants),
-else those of the condition and of the key. Only then are the other columns read, of these rows alone. A condition that
-holds for too many rows, or names hidden columns, is left to the query that changes them. So are append tables without
-deletion vectors: their files are rewritten.
+else those of the condition and of the key, which pays for a large table only. Only then are the other columns read, of
+these rows alone. A condition that holds for too many rows, or names hidden columns, is left to the query that changes
+them. So are append tables without deletion vectors: their files are rewritten.
 """
 
 from __future__ import annotations
@@ -42,12 +42,14 @@ def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTa
         TableStoreError: the condition cannot be evaluated.
     """
     known = target.keyed or target.marks
-    if where_sql is None or not target.frames.looks_up or target.hidden or not known or not is_large(target.plan):
+    if where_sql is None or not target.frames.looks_up or target.hidden or not known:
         return target, where_sql
     pinned = None if target.marks else pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:
         return target.of_keys(pinned), where_sql
-    found = (None if target.marks else _of_subquery(target, where_sql)) or _of_condition(target, where_sql)
+    found = None if target.marks else _of_subquery(target, where_sql)
+    if found is None and is_large(target.plan):
+        found = _of_condition(target, where_sql)
     if found is None:
         return target, where_sql
     target.frames.settled(0)

@@ -1,8 +1,8 @@
 """The source of a MERGE, computed once, and what of the target its rows can change.
 
-If the target is large, the source is computed before the join: its keys exclude files of the target, and of one with a
-key or deletion vectors only the rows that it may change are read, as long as they are few (`lookup_rows`). A small
-source is held here; a larger one is kept by Spark.
+A source that gives the keys of the target, or whose target is large, is computed before the join: its keys exclude
+files of the target, and of one with a key or deletion vectors only the rows that it may change are read, as long as
+they are few (`lookup_rows`). A small source is held here; a larger one is kept by Spark, if the target is large.
 """
 
 from __future__ import annotations
@@ -125,21 +125,27 @@ def read_once(
     merge = _Merge(statement, context, table, frames, others, hidden)
     on = merge.on()
     target = merge.target((on,), others)
-    pairs: Pairs = []
     whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
     looks = (target.keyed or target.marks) and frames.looks_up and not (hidden or whole)
-    if is_large(target.plan) and (looks or None not in others):
+    large = is_large(target.plan)
+    pairs: Pairs = []
+    if looks or (large and None not in others):
         pairs = equal_columns(statement, table.schema.field_names, frame.columns, target.resolver)
         pairs = comparable_columns(pairs, table.schema, frame)
-    if not pairs:
+    by_key = looks and not others and bool(lookup_columns(pairs, table.schema))
+    held = _collected(frames.rows(frame), table.schema) if pairs and (large or by_key) else None
+    if not pairs or not (large or held is not None):
         yield target, Source(frame, _viewed(frames, lambda: frame))
         return
-    with _computed(frame, frames, table) as source:
+    with _computed(frame, frames, held) as source:
         found = _looked_up(merge, source, pairs, target) if looks else None
         if found is not None:
-            if source.held is not None:
-                frames.settled(source.held.nbytes)
+            if held is not None:
+                frames.settled(held.nbytes)
             yield found, replace(source, pairs=_exact(statement, pairs, table.schema))
+            return
+        if not large:
+            yield target, source
             return
         bounds = bounds_of(source.rows, pairs, table.schema)
         matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
@@ -150,9 +156,8 @@ def read_once(
 
 
 @contextmanager
-def _computed(frame: DataFrame, frames: Frames, table: Table) -> Iterator[Source]:
-    """The source, of which every row is computed once."""
-    held = _collected(frames.rows(frame), table.schema)
+def _computed(frame: DataFrame, frames: Frames, held: pa.Table | None) -> Iterator[Source]:
+    """The source, of which every row is computed once: those in memory, or kept by Spark."""
     if held is not None:
         made = lambda: arrow_frame(frames.spark, held, frame.schema)  # noqa: E731
         yield Source(frame, _viewed(frames, made), held)
