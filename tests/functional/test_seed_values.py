@@ -16,6 +16,7 @@ class TestSeedValues:
             ",,,,\n",
             "exact.yml": "seeds: [{name: exact, config: {column_types: {amount: 'decimal(38,6)'}}}]",
             "foreign_types.csv": "number,f8,i8,tz,vc,flag,f\n1.1234567,2.5,3,2024-01-02 03:04:05,007,true,38.89\n",
+            "old_days.csv": "id,da,at\n1,1582-10-08,1582-10-08T01:02:03\n2,1582-10-10,1582-10-10T01:02:03\n",
             "foreign_types.yml": """
 seeds:
   - name: foreign_types
@@ -24,6 +25,13 @@ seeds:
         number: numeric, f8: double precision, i8: INT8, tz: timestamptz, vc: varchar, flag: bool, f: float}
 """,
         }
+
+    def test_days_that_java_s_older_calendar_lacks(self, project):
+        run_dbt(["seed", "--select", "old_days"])
+        for condition, found in (("da = date'1582-10-10'", [(2,)]), ("da < date'1582-10-10'", [(1,)]),
+                                 ("at in (timestamp'1582-10-10 01:02:03')", [(2,)])):  # fmt: skip
+            query = f"select id from {relation_from_name(project.adapter, 'old_days')} where {condition}"
+            assert [tuple(one) for one in project.run_sql(query, fetch="all")] == found, condition
 
     def test_values_are_loaded_unchanged(self, project):
         results = {one.node.name: one for one in run_dbt(["seed"])}

@@ -116,6 +116,9 @@ def _memory() -> int:
 REQUIRED_SETTINGS: Mapping[str, str] = {
     # Times of day are a type of Spark 4.1 and later, which they do not have unless asked.
     "spark.sql.timeType.enabled": "true",
+    # Constants go to Spark's readers of files as values of Java. Without it, those are of a calendar that has no day
+    # from 1582-10-05 to 1582-10-14, so that a comparison with one of these days loses rows.
+    "spark.sql.datetime.java8API.enabled": "true",
 }
 
 _EVERYWHERE: Mapping[str, str] = {
