@@ -87,8 +87,8 @@ def test_changes_find_their_rows(store, monkeypatch, layout, file_format, large)
         assert store.execute(f"DELETE FROM t WHERE {column} = {two}").rows_affected == 1
         del expected[8 + at]
         merged = store.execute(
-            f"MERGE INTO t USING (VALUES ({one}, true), ({three}, false), ({four}, false) AS s (x, gone)) s "
-            f"ON t.{column} = s.x WHEN MATCHED AND s.gone THEN DELETE WHEN MATCHED THEN UPDATE SET v = v + 100"
+            f"MERGE INTO t USING (VALUES ({one}, true), ({three}, false), ({four}, false) AS s (x, removed)) s "
+            f"ON t.{column} = s.x WHEN MATCHED AND s.removed THEN DELETE WHEN MATCHED THEN UPDATE SET v = v + 100"
         )
         assert merged.rows_affected == 3
         del expected[4 + at]
