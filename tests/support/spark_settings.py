@@ -19,7 +19,7 @@ FEW_ROWS = {
     # Queries of a few rows run for less time than Spark compiles them, and than Java's second compiler takes. Without
     # it Java has room for 48 MB of code only, which Spark fills: a tenth of the time went into making room again.
     "spark.sql.codegen.wholeStage": "false",
-    # Spark describes the plan of each query for its UI: in the longest of its forms, a quarter of Java's time.
+    # Spark describes the plan of each query for its UI: in the longest of its forms, unless asked.
     "spark.sql.ui.explainMode": "simple",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
 }

@@ -2,7 +2,7 @@
 
 A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files and pages without one need not be read, and of
 the rest only the rows with one. This pays when the target is large: the source is then computed before the join. (By
-the whole key, rows are looked up in a small target, too.)
+columns of the key, rows are looked up in a small target, too.)
 """
 
 from __future__ import annotations
