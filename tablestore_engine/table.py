@@ -147,6 +147,13 @@ class Table(TableHistory):
         """The schema to read a past snapshot with."""
         return self.schema if snapshot is None else self.schemas.load(snapshot.schema_id)
 
+    def present_schema_of(self, snapshot: Snapshot | None) -> TableSchema:
+        """The schema to read a pinned snapshot with the columns of now; its own where another table replaced it."""
+        if snapshot is None or self.state.evolving or snapshot.schema_id == self.schema.id:
+            return self.schema
+        same = self.schemas.are_of_one_table(snapshot.schema_id, self.schema.id)
+        return self.schema if same else self.schema_of(snapshot)
+
     def scan(
         self,
         snapshot: Snapshot | None = None,

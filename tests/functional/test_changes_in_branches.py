@@ -68,6 +68,12 @@ class TestBranches:
         store.execute("insert into orders (id, amount) values (5, 50)")
         run_dbt(["run", "-s", "taken"])
         assert self.taken(store) == [1, 2, 3, 4, 5]
+        # The columns are those of now, though the snapshot has those of before.
+        store.execute("alter table orders alter column amount type bigint")
+        run_dbt(["run", "-s", "taken", "--full-refresh"])
+        store.execute(f"insert into orders (id, amount) values (6, {6 << 40})")
+        run_dbt(["run", "-s", "taken"])
+        assert answers(store, "select max(amount) from taken") == [(6 << 40,)]
 
     def test_a_source_without_rows(self, project, store):
         store.execute("drop table orders")

@@ -152,6 +152,27 @@ class TestChain:
         run_dbt(["run", "--full-refresh"])
         assert totals(store) == expected(store) == {"DE": (1, 9)}
 
+    def test_a_source_with_other_values_in_a_column_is_noticed(self, project, store):
+        """An unchanged row has another amount since its column was dropped and added again, which is no change of it.
+        The columns are those of now also where the source was not written since."""
+        run_dbt(["run"])
+        for clause in ("drop column amount", "add columns (amount int)"):
+            store.execute(f"alter table orders {clause}")
+        for insert in ("", "insert into orders values (9, 2, 9)"):
+            if insert:
+                store.execute(insert)
+            (failed, _) = run_dbt(["run"], expect_pass=False).results
+            assert f"{project.test_schema}.orders: its column 'amount' was dropped" in failed.message
+            assert "--full-refresh" in failed.message
+        run_dbt(["run", "--full-refresh"])
+        assert totals(store) == expected(store) == {"DE": (2, None), "FR": (2, 9)}
+        for clause in ("drop column amount", "add columns (amount int)"):
+            store.execute(f"alter table orders {clause}")
+        run_dbt(["run", "--full-refresh"])
+        store.execute("insert into orders values (3, 1, 3)")
+        run_dbt(["run"])
+        assert totals(store) == expected(store) == {"DE": (2, 3), "FR": (2, None)}
+
     def test_a_run_that_was_overtaken_writes_nothing(self, project, store, monkeypatch):
         run_dbt(["run"])
         store.execute("insert into orders values (7, 1, 70)")

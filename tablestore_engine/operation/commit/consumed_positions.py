@@ -11,7 +11,7 @@ snapshot of the table has the *unfinished mark* of their group.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -35,24 +35,29 @@ and from the changes of the source. So only commits that change no row carry suc
 
 @dataclass(frozen=True)
 class Position:
-    """A snapshot of a source, and what distinguishes it from one of the same number in a table of the same name."""
+    """A snapshot of a source, and what distinguishes it from one of the same number in a table of the same name.
+
+    `schema`: the id of the schema with whose columns its rows were read; None where that is the snapshot's own.
+    """
 
     snapshot: int
     mark: str = ""
+    schema: int | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, snapshot: Snapshot | None) -> Position:
+    def of(cls, snapshot: Snapshot | None, schema: int | None = None) -> Position:
         """The position of a snapshot; that of the empty table for None."""
-        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.mark)
+        return cls(0) if snapshot is None else cls(snapshot.id, snapshot.mark, schema)
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
         """The position that a property holds; None for one that this engine did not write."""
-        number, _, mark = text.partition("/")
-        return cls(int(number), mark) if number.isdigit() else None
+        numbers, _, mark = text.partition("/")
+        number, _, schema = numbers.partition("@")
+        return cls(int(number), mark, int(schema) if schema.isdigit() else None) if number.isdigit() else None
 
     def __str__(self) -> str:
-        return f"{self.snapshot}/{self.mark}"
+        return f"{self.snapshot}{'' if self.schema is None else f'@{self.schema}'}/{self.mark}"
 
 
 NO_MARK = Position(0)

@@ -310,7 +310,7 @@ class Frames:
         table.options.check_readable()
         travel = reference.time_travel
         snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
-        schema = table.schema_of(snapshot) if travel or table.identifier in self._reads else table.schema
+        schema = table.schema_of(snapshot) if travel else table.present_schema_of(snapshot)
         read = TableRead(table, snapshot, schema, reference)
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
         return few or self._frame_of(read, fresh=fresh)

@@ -28,12 +28,39 @@ from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
 if TYPE_CHECKING:
     from dbt.adapters.tablestore.models.snapshot_source import SnapshotSource
     from tablestore_engine.catalog import Catalog
+    from tablestore_engine.schema.table.table_schema import TableSchema
     from tablestore_engine.table import Table
 
 ERROR, FULL_REFRESH = "error", "full_refresh"
 STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
 _LONGEST = 200
+
+
+@dataclass(frozen=True)
+class _Pinned:
+    """A source at one snapshot, which is read with the columns that the table has now, as changes are."""
+
+    table: Table
+    snapshot: Snapshot | None
+
+    @property
+    def position(self) -> Position:
+        return Position.of(self.snapshot, self._schema.id)
+
+    def rows(self, source: BaseRelation) -> str:
+        """All rows, as a part of a query."""
+        if self.snapshot is None:
+            return f"{source.render()} where false"
+        if self._schema.fields == self.table.schema_of(self.snapshot).fields:
+            return f"{source.render()} version as of {self.snapshot.id}"
+        table = quoted_text(source.render())
+        return f"(select * except (_row_kind) from table_changes({table}, 0, {self.snapshot.id}))"
+
+    @property
+    def _schema(self) -> TableSchema:
+        """Whose columns are read: its own where another table has replaced it since."""
+        return self.table.present_schema_of(self.snapshot)
 
 
 @dataclass
@@ -46,7 +73,7 @@ class _Run:
     `compared`: those of which no snapshot is kept for the next run, as by a dbt snapshot.
     """
 
-    snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
+    sources: dict[str, _Pinned] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     compared: tuple[Consumed, ...] = ()
     reads: dict[tuple[str, str], Snapshot | None] = field(default_factory=dict)
@@ -68,15 +95,15 @@ class ModelChanges:
         A run of `--empty` takes none of them: a new table begins with all, and another one stays where it is. That of
         `--sample` takes all: what it left out would never come.
         """
-        snapshot = self._pinned(model, source, before.snapshot if before else 0)
-        after = (before or Position(0)) if _takes_none(source) else Position.of(snapshot)
+        pinned = self._pinned(model, source, before.snapshot if before else 0)
+        after = (before or Position(0)) if _takes_none(source) else pinned.position
         name = _name(source)
         self._runs[model].consumed[name] = Consumed(name, before, after)
         if before is not None:
             table = quoted_text(source.render())
             rows = f"(select * from table_changes({table}, {before.snapshot}, {after.snapshot}))"
         else:
-            rows = f"(select '+I' as _row_kind, * from {self._version(source, snapshot)})"
+            rows = f"(select '+I' as _row_kind, * from {pinned.rows(source)})"
         return _taken(source, rows)
 
     def begin(self, model: str, sources: Sequence[BaseRelation]) -> None:
@@ -89,9 +116,9 @@ class ModelChanges:
         for source in sources:
             table = None if source.limit == 0 or source.event_time_filter else self._table_if_any(source)
             if table is not None and _name(source) not in run.consumed:
-                snapshot = self._pinned(model, source)
-                run.consumed[_name(source)] = Consumed(_name(source), None, Position.of(snapshot))
-                run.reads[table.identifier] = snapshot
+                pinned = self._pinned(model, source)
+                run.consumed[_name(source)] = Consumed(_name(source), None, pinned.position)
+                run.reads[table.identifier] = pinned.snapshot
 
     def reads_of(self, model: str) -> Mapping[tuple[str, str], Snapshot | None]:
         """The snapshots at which the statement that writes a model's rows reads tables."""
@@ -110,8 +137,7 @@ class ModelChanges:
 
     def pinned_sql(self, model: str, source: BaseRelation) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
-        rows = f"(select * from {self._version(source, self._pinned(model, source))})"
-        return _taken(source, rows)
+        return _taken(source, f"(select * from {self._pinned(model, source).rows(source)})")
 
     def compared_sql(self, model: str, source: SnapshotSource, target: BaseRelation | None) -> str:
         """The query of a dbt snapshot, of the rows that may differ from those of its table, if there is one."""
@@ -134,17 +160,15 @@ class ModelChanges:
                 run.compared += (one,)
             else:
                 run.consumed[name] = one
-        return self._version(source, snapshot)
+        return _Pinned(self._table(source), snapshot).rows(source)
 
-    def _version(self, source: BaseRelation, snapshot: Snapshot | None) -> str:
-        return f"{source.render()} " + ("where false" if snapshot is None else f"version as of {snapshot.id}")
-
-    def _pinned(self, model: str, source: BaseRelation, least: int = 0) -> Snapshot | None:
+    def _pinned(self, model: str, source: BaseRelation, least: int = 0) -> _Pinned:
         run = self._runs.setdefault(model, _Run())
         name = _name(source)
-        if name not in run.snapshots:
-            run.snapshots[name] = _at(self._read(source), run.millis, least)
-        return run.snapshots[name]
+        if name not in run.sources:
+            table = self._read(source)
+            run.sources[name] = _Pinned(table, _at(table, run.millis, least))
+        return run.sources[name]
 
     def position(self, model: str, this: BaseRelation, source: BaseRelation) -> Position:
         """Up to where the rows of a model were computed from a source.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
+from tablestore_engine.schema.casts.changed_columns import changed_column
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -96,7 +97,10 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
         return "it was built anew" if rebuilt else f"its snapshot {position.snapshot} has expired"
     latest = source.latest_snapshot()
     same_rows = latest is None or source.schemas.are_of_one_table(snapshot.schema_id, latest.schema_id)
-    return "" if Position.of(snapshot) == position and same_rows else "it was built anew"
+    if Position.of(snapshot) != position or not same_rows:
+        return "it was built anew"
+    read_with = source.schemas.load(snapshot.schema_id if position.schema is None else position.schema)
+    return changed_column(read_with.fields, source.schema.fields)
 
 
 def _found(catalog: Catalog, name: str) -> Table | None:

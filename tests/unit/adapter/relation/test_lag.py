@@ -12,7 +12,8 @@ from tablestore_engine.operation.commit.consumed_positions import Consumed, Posi
 from tablestore_engine.operation.kafka_source.source import KafkaSource, consumed
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.schema_changes import SetNullability
+from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, SetNullability
+from tablestore_engine.schema.types.types import parse_type
 
 ORDERS = source_name("default", "orders")
 TOPIC = consumed(KafkaSource("orders.v1", "b:9092", cluster="X1"), None, (3, 4))
@@ -53,6 +54,22 @@ def test_a_source_with_a_new_constraint_is_not_lost(tmp_path, model):
     lag, _ = lags_of(catalog, model)
     assert (lag.consumed, lag.latest) == (1, 3)
     assert lag.millis is not None
+
+
+def test_a_source_of_whose_rows_the_values_are_others_is_lost(tmp_path, model):
+    """Its column `v` was dropped and added again, with or without a commit since. A position that was reached with the
+    new one is not lost, though its snapshot is older."""
+    catalog = Catalog(tmp_path)
+    orders = catalog.load_table("default", "orders")
+    before, reread = (Position.of(orders.snapshot(1), schema) for schema in (None, 2))
+    for change in (DropColumn("v"), AddColumn("v", parse_type("INT"))):
+        reload(orders).alter(change)
+    for _ in range(2):
+        assert why_lost(catalog, ORDERS, before).startswith("its column 'v' was dropped")
+        assert why_lost(catalog, ORDERS, reread) == ""
+        lag, _ = lags_of(catalog, model)
+        assert lag.millis is None
+        reload(orders).write(keyed_arrow(7))
 
 
 def test_the_name_of_a_table_is_never_that_of_a_topic():

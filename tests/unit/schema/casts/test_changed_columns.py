@@ -1,0 +1,72 @@
+"""What a consumer of changes cannot see: columns whose values are others since the schema changed."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import reload
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.schema.casts.changed_columns import changed_column
+from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+    SetOption,
+)
+from tablestore_engine.sql.types.types import parse_sql_type
+
+COLUMNS = {
+    "id": "int",
+    "v": "int",
+    "w": "int",
+    "d": "decimal(10, 2)",
+    "s": "struct<a: int, b: struct<c: int, f: int>>",
+    "l": "array<struct<x: int, y: int>>",
+    "m": "map<string, struct<x: int, y: int>>",
+}
+
+
+def of(text):
+    return parse_sql_type(text, "c")
+
+
+INT = of("int")
+
+
+def again(name, text="int"):
+    path = tuple(name.split("."))
+    return [DropColumn(path), AddColumn(path, parse_sql_type(text, name))]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        (again("v"), "its column 'v' was dropped or renamed, and is another one, which was added under its name"),
+        (again("v", "string"), "its column 'v' was dropped"),
+        ([DropColumn("v"), AddColumn("V", INT)], "its column 'v' was dropped"),
+        ([DropColumn("v"), RenameColumn("w", "v")], "its column 'v' was dropped or renamed, and is what was 'w'"),
+        (again("s.a"), "its column 's.a' was dropped"),
+        (again("s.b.c", "string"), "its column 's.b.c' was dropped"),
+        ([*again("l.element.x")], "its column 'l.element.x' was dropped"),
+        ([*again("m.value.x")], "its column 'm.value.x' was dropped"),
+        ([RetypeColumn("d", of("decimal(10, 1)"))], "its column 'd' is DECIMAL(10, 1), which does not"),
+        ([RetypeColumn("v", of("float"))], "its column 'v' is FLOAT"),
+        ([RetypeColumn("s", of("string"))], "its column 's' is STRING"),
+        ([RetypeColumn("v", of("bigint")), RetypeColumn("d", of("decimal(12, 3)"))], ""),
+        ([AddColumn("n", INT), DropColumn("w"), RenameColumn("v", "u"), MoveColumn("d", first=True)], ""),
+        ([AddColumn(("s", "n"), INT), DropColumn(("s", "a")), *again("s.n"), RenameColumn(("s", "b", "c"), "e")], ""),
+    ],
+)
+def test_a_column_with_other_values(tmp_path, changes, found):
+    typed = [(name, parse_sql_type(text, name), None) for name, text in COLUMNS.items()]
+    table = Catalog(tmp_path).create_table("default", "t", create_schema(typed, [], [], {}))
+    table.alter(SetOption("schema.evolution.cast", "explicit-null"))
+    for one in changes:
+        reload(table).alter(one)
+    past, now = reload(table).schemas.load(0), reload(table).schema
+    said = changed_column(past.fields, now.fields)
+    assert found in said
+    assert bool(found) == bool(said)
