@@ -16,6 +16,8 @@ SECONDS = 10.0
 """The longest wait for an answer of the brokers."""
 UNREACHABLE = "_TRANSPORT"
 """The client's name for an error: no broker can be reached."""
+BROKER_FAILED = "UNKNOWN"
+"""The client's name for an error: the brokers failed, and do not say why."""
 TRANSACTION_MILLIS = 300_000
 _MESSAGE_MILLIS = 60_000
 _log = logging.getLogger(__name__)

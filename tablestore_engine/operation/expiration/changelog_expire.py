@@ -32,8 +32,8 @@ def expire_changelogs(state: TableState, now_millis: int, retention: Retention) 
     if latest is None:
         return 0
     refuse_unknown(state)
-    waited_for = consumers(state.io, state.paths).values()
-    end = end_of_expired(ids[0], latest, lambda one: _time_of(state, one), now_millis, retention, waited_for)
+    needed = consumers(state.io, state.paths).values()
+    end = end_of_expired(ids[0], latest, lambda one: _time_of(state, one), now_millis, retention, needed)
     expired = [one for one in ids if one < end]
     garbage = Garbage()
     for one in expired:

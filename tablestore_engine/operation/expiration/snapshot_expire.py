@@ -19,11 +19,11 @@ from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.expiration.dead_tags import reading_tag
+from tablestore_engine.operation.expiration.waited_for import waited_for
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.metadata_files.consumer_store import consumers
 from tablestore_engine.storage.paths import changelog_id_of, is_row_folder
 from tablestore_engine.table_state import TableState
 
@@ -81,7 +81,7 @@ def end_of_expired(
     time_of: Callable[[int], int],
     now_millis: int,
     retention: Retention,
-    waited_for: Iterable[int] = (),
+    needed: Iterable[int] = (),
 ) -> int:
     """The id of the first snapshot that is kept.
 
@@ -91,9 +91,9 @@ def end_of_expired(
         time_of: returns a snapshot's commit time in milliseconds; called as rarely as possible.
         now_millis: the time now.
         retention: what is kept.
-        waited_for: the next snapshots of consumers.
+        needed: the snapshots from which on somebody needs all (`waited_for`).
     """
-    stays = min([latest - retention.least + 1, *waited_for])
+    stays = min([latest - retention.least + 1, *needed])
     goes_by_count = latest - retention.most + 1
     end = earliest
     while end < stays and end - earliest < retention.limit:
@@ -122,7 +122,7 @@ def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -
             lambda one: state.snapshots.load(one).time_millis,
             now_millis,
             retention,
-            consumers(state.io, state.paths).values(),
+            waited_for(state, earliest, now_millis),
         )
         if end <= earliest:
             return 0

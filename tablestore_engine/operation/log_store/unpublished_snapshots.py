@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, SnapshotNotFound, TableStoreError
-from tablestore_engine.kafka.client import UNREACHABLE
+from tablestore_engine.kafka.client import BROKER_FAILED, UNREACHABLE
 from tablestore_engine.kafka.encode_messages import Messages, messages_of
 from tablestore_engine.kafka.settings import LogSettings, has_log, required_settings, settings_of
 from tablestore_engine.kafka.topic_reader import newest_snapshot
@@ -44,10 +44,8 @@ from tablestore_engine.operation.changelog.log_position import (
 )
 from tablestore_engine.operation.commit.change import LOG_SENT, UNTRACKED
 from tablestore_engine.operation.scan.plan_scan import plan_scan
-from tablestore_engine.storage.metadata_files.consumer_store import consumers, delete_consumer, set_consumer
 from tablestore_engine.table_state import TableState
 
-CONSUMER = "tablestore-log"
 _INSERT, _DELETE = 0, 3
 _ATTEMPTS = 5
 _PAUSE_SECONDS = 30.0
@@ -76,8 +74,8 @@ class Published:
 
 
 def publish_after_commit(state: TableState) -> None:
-    """Publish what the log lacks. After a failure the snapshots it needs do not expire, and for half a minute the
-    topic is not written to; where the brokers do not answer, no topic of theirs.
+    """Publish what the log lacks. After a failure the topic is not written to for half a minute; where the brokers do
+    not answer, no topic of theirs.
 
     Raises:
         LogBehindError: `log.on-failure` = fail, and the changes were not published.
@@ -97,7 +95,6 @@ def publish_after_commit(state: TableState) -> None:
     except LogError as error:
         answer = error.code != UNREACHABLE and brokers_answer(log)
         _down_until[log.servers, log.topic if answer else ""] = time.monotonic() + _PAUSE_SECONDS
-        _keep_snapshots(state)
         if may_wait:
             raise LogBehindError(
                 f"The rows were committed to table {state.name}, but not published: {error.message}", hint=_LATER
@@ -113,7 +110,6 @@ def _refuse_paused(state: TableState, log: LogSettings) -> None:
     """Raise a LogError if the brokers, or the topic of the log, failed a short while ago."""
     for servers, topic in _paused_by(log):
         if time.monotonic() < _down_until.get((servers, topic), 0.0):
-            _keep_snapshots(state)
             failed = f"Topic '{topic}' was not written to" if topic else f"The brokers {servers} did not answer"
             raise LogError(f"{failed} a short while ago.", hint=_LATER)
 
@@ -155,15 +151,21 @@ def _ours(log: LogSettings) -> _Ours:
 
 
 def _published(state: TableState, log: LogSettings, ours: _Ours) -> Published:
+    """Publish, and begin again from what the topic holds then, where another process may be why it failed.
+
+    That process publishes what this one was to publish as well; then it is done.
+    """
+    wanted = 0
     for attempt in range(_ATTEMPTS):
+        latest, noted = state.snapshots.latest(), noted_position(state)
+        if latest is None or (noted.snapshot == latest.id and noted.fits(latest)) or 0 < wanted <= noted.snapshot:
+            return Published(0, 0, noted.snapshot)
+        wanted = wanted or latest.id
         try:
-            done = _publish(state, log, ours)
-            if CONSUMER in consumers(state.io, state.paths):
-                delete_consumer(state.io, state.paths, CONSUMER)
-            return done
-        except LogFencedError:
+            return _publish(state, log, ours, latest, noted)
+        except TableStoreError as error:
             forget_publisher(log)
-            if attempt + 1 == _ATTEMPTS:
+            if attempt + 1 == _ATTEMPTS or not _is_anothers(state, noted, error):
                 raise
             time.sleep(random.uniform(0.05, 0.3) * (attempt + 1))  # noqa: S311 - spreads retries
         except BaseException:
@@ -172,18 +174,31 @@ def _published(state: TableState, log: LogSettings, ours: _Ours) -> Published:
     raise AssertionError("unreachable")
 
 
-def _publish(state: TableState, log: LogSettings, ours: _Ours) -> Published:
-    latest, noted = state.snapshots.latest(), noted_position(state)
-    if latest is None or (noted.snapshot == latest.id and noted.fits(latest)):
-        return Published(0, 0, noted.snapshot)
+def _is_anothers(state: TableState, noted: LogPosition, error: TableStoreError) -> bool:
+    """Whether a publication may have failed because another process publishes, too.
+
+    The other one fences this one, and brokers may give an unknown error to a transaction that they end for it. What the
+    other one has published expires.
+    """
+    if isinstance(error, LogError):
+        return isinstance(error, LogFencedError) or error.code == BROKER_FAILED
+    return noted_position(state) != noted
+
+
+def _publish(state: TableState, log: LogSettings, ours: _Ours, latest: Snapshot, noted: LogPosition) -> Published:
     publisher, known = publisher_of(log)
-    if known and noted == ours.reached:
+    own = known and noted == ours.reached
+    if own:
         position = noted
     else:
         noted = noted_position(state)
         position = _in_topic(state, log, noted)
     progress = _Progress(state, log, publisher, position, noted)
     before = _last_published(state, position)
+    if before is None and position.snapshot:
+        if own or noted_position(state) != noted:
+            raise _overtaken(state)
+        raise _lost(state, position, "has expired")
     lacking = iter([latest]) if position.mark == ALL_ROWS else _later(state, position.snapshot, latest.id)
     for snapshot in lacking:
         progress.publish(before, snapshot)
@@ -206,6 +221,8 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
     try:
         found = state.snapshots.load(newest)
     except SnapshotNotFound:
+        if noted_position(state) != noted:
+            raise _overtaken(state) from None  # and what the other one has published expired
         raise LogError(
             f"Topic '{log.topic}' has changes of snapshot {newest}, which table {state.name} does not have.",
             hint=restart_hint(state),
@@ -214,20 +231,25 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
 
 
 def _last_published(state: TableState, position: LogPosition) -> Snapshot | None:
-    """The snapshot of a position; None for the empty table."""
-    if position.snapshot == 0:
-        return None
+    """The snapshot of a position; None for the empty table, and when there is no such snapshot any more."""
     try:
-        found = state.snapshots.load(position.snapshot)
+        found = state.snapshots.load(position.snapshot) if position.snapshot else None
     except SnapshotNotFound:
-        found = None
-    if found is None or not position.fits(found):
-        why = "has expired" if found is None else "is another one now"
-        raise LogError(
-            f"The log of table {state.name} holds changes up to snapshot {position.snapshot}, which {why}.",
-            hint=restart_hint(state),
-        )
+        return None
+    if found is not None and not position.fits(found):
+        raise _lost(state, position, "is another one now")
     return found
+
+
+def _overtaken(state: TableState) -> LogFencedError:
+    return LogFencedError(f"Another process publishes the changes of table {state.name}.")
+
+
+def _lost(state: TableState, position: LogPosition, why: str) -> LogError:
+    return LogError(
+        f"The log of table {state.name} holds changes up to snapshot {position.snapshot}, which {why}.",
+        hint=restart_hint(state),
+    )
 
 
 def _later(state: TableState, after: int, last: int) -> Iterator[Snapshot]:
@@ -330,9 +352,3 @@ def _deletes_first(changes: ChangelogRows) -> ChangelogRows:
     """A key that moves to another partition is deleted before it is inserted."""
     order = np.argsort(changes.kinds != _DELETE, kind="stable")
     return ChangelogRows(changes.rows.take(pa.array(order)), changes.kinds[order])
-
-
-def _keep_snapshots(state: TableState) -> None:
-    """Protect from expiration what the log lacks, until it is published."""
-    with suppress(TableStoreError):
-        set_consumer(state.io, state.paths, CONSUMER, max(noted_position(state).snapshot, 1))

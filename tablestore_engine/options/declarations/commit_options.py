@@ -122,8 +122,8 @@ class CommitOptions:
         "consumer.expiration-time",
         DURATION,
         None,
-        "Time without progress after which commits forget a consumer, so that its snapshots may expire; "
-        "when not set, consumers are kept.",
+        "Time without progress after which commits forget a consumer, so that its snapshots may expire, and how long "
+        "a log on Kafka keeps snapshots that are not published; when not set, consumers are kept, and such snapshots.",
     )
     tag_automatic_creation = Option(
         "tag.automatic-creation",

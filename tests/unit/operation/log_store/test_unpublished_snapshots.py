@@ -10,13 +10,13 @@ from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_
 
 from tablestore_engine.catalog import log_topics
 from tablestore_engine.errors import LogBehindError, LogError, LogFencedError, OptionError
+from tablestore_engine.kafka.client import BROKER_FAILED, UNREACHABLE
 from tablestore_engine.operation.changelog.log_position import note_position, noted_position
 from tablestore_engine.operation.log_store import unpublished_snapshots
-from tablestore_engine.operation.log_store.unpublished_snapshots import CONSUMER, publish_log
+from tablestore_engine.operation.log_store.unpublished_snapshots import publish_log
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.schema.table.layout import with_buckets
 from tablestore_engine.schema.table.schema_changes import SetNullability, SetOption
-from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 
@@ -64,11 +64,11 @@ def test_unpublished_commits_come_first_with_the_next_one(tmp_path, topic, caplo
             table.write(keyed_arrow(value, 1))
     assert len(topic.transactions) == 1
     assert "its log lacks the changes: no brokers" in caplog.text
-    assert consumers(table.io, table.paths)[CONSUMER] == 1
+    assert table.state.snapshots.ids() == [1, 2, 3, 4]
     unpublished_snapshots._down_until.clear()
     table.write(keyed_arrow(5, 1))
     assert topic.take() == [(number, [("c", 1, number)]) for number in range(1, 6)]
-    assert CONSUMER not in consumers(table.io, table.paths)
+    assert table.state.snapshots.earliest_id() == 5
 
 
 @pytest.mark.parametrize("answers", [True, False], ids=["one topic failed", "no brokers"])
@@ -95,12 +95,29 @@ def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
     assert [snapshot for snapshot, _ in topic.transactions] == [1, 2, 3]
 
 
-def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch):
+def failure(code):
+    found = LogError("EndTxn commit failed.")
+    found.code = code
+    return found
+
+
+@pytest.mark.parametrize(
+    ("error", "times", "published"),
+    [
+        (LogFencedError("fenced"), 4, True),
+        (LogFencedError("fenced"), 5, False),
+        (failure(BROKER_FAILED), 4, True),
+        (failure(BROKER_FAILED), 5, False),
+        (failure(UNREACHABLE), 1, False),
+    ],
+)
+def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch, error, times, published):
     monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
     table = keyed_table(tmp_path, KAFKA)
-    topic.fails = [LogFencedError("fenced"), LogFencedError("fenced")]
+    topic.fails = [error] * times
     table.write(keyed_arrow(1, 1))
-    assert topic.take() == [(1, [("c", 1, 1)])]
+    assert topic.take() == ([(1, [("c", 1, 1)])] if published else [])
+    assert topic.fails == []
 
 
 def test_a_table_may_want_an_error(tmp_path, topic):

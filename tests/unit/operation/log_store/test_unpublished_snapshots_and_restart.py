@@ -10,7 +10,7 @@ import pytest
 from support.tables import compact, keyed_arrow, keyed_table, reload, schema_of
 
 from tablestore_engine.catalog import Catalog, log_topics
-from tablestore_engine.errors import LogBehindError, LogError
+from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
 from tablestore_engine.operation.changelog import early_log
 from tablestore_engine.operation.changelog.log_position import LogPosition, note_position, noted_position
 from tablestore_engine.operation.commit.change import LOG_SENT
@@ -85,6 +85,58 @@ def test_the_noted_offsets_are_not_behind_messages_of_others(tmp_path, topic):
     table.write(keyed_arrow(1, 1, 2))
     assert topic.sent_for == [1, 1, None]
     assert noted_position(table.state).offsets == (2,), "the end of the transaction comes after it"
+
+
+def test_a_note_that_goes_back_is_read_again(tmp_path, topic, monkeypatch):
+    """A slow process notes its own position over a newer one, before which snapshots have expired."""
+    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    old = noted_position(table.state)
+    with topic.another_process():
+        reload(table).write(keyed_arrow(2, 2))
+    expire_all_but_latest(reload(table))
+    note_position(table.state, old)
+    table.write(keyed_arrow(3, 3))
+    assert snapshots_of(topic) == [1, 2, 3]
+
+
+def test_a_publisher_is_done_when_another_one_has_published_its_commit(tmp_path, topic, monkeypatch):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+
+    def overtake(seconds):
+        with topic.another_process():
+            reload(table).write(keyed_arrow(3, 3))
+
+    monkeypatch.setattr(unpublished_snapshots.time, "sleep", overtake)
+    topic.fails = [LogFencedError("fenced")]
+    table.write(keyed_arrow(2, 2))
+    assert snapshots_of(topic) == [1, 2, 3]
+    assert topic.process not in topic.publishers, "it has not begun again"
+
+
+def test_a_snapshot_that_another_one_published_may_expire_meanwhile(tmp_path, topic, monkeypatch):
+    """The newest snapshot in the topic expires between the look at the topic and the look at the table."""
+    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    note = noted_position(table.state)
+    table.write(keyed_arrow(2, 2))
+    note_position(table.state, note)
+    topic.publishers.clear()
+
+    def overtake(log, offsets):
+        monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", topic.newest)
+        found = topic.newest(log, offsets)
+        with topic.another_process():
+            reload(table).write(keyed_arrow(3, 3))
+        expire_all_but_latest(reload(table))
+        return found
+
+    monkeypatch.setattr(unpublished_snapshots, "newest_snapshot", overtake)
+    assert publish_log(table.state).last == 3
+    assert snapshots_of(topic) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("last", ["compact", "untracked", "sent"])
