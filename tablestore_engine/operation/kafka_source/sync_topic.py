@@ -19,7 +19,7 @@ from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import rows_differ
-from tablestore_engine.operation.commit.consumed_positions import Position, positions_of
+from tablestore_engine.operation.commit.consumed_positions import Position, check_consumed, positions_of
 from tablestore_engine.operation.kafka_source.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
@@ -140,9 +140,11 @@ class _Sync:
             self._add(found.new_columns)
             found = decode(self._source.format, values, keys, self._wanted())
         found = with_unmatched_as_bad(self._state, found)
-        if found.bad:
-            self._keep_dead_letters(found, messages)
         taken = consumed(self._source, self._before, offsets)
+        if found.bad:
+            # Rows were looked up in the table as it is now, when another process may have taken these messages.
+            check_consumed(self._state.name, self._state.snapshots.latest(), (taken,))
+            self._keep_dead_letters(found, messages)
         write_arrow(
             self._state,
             _with_kinds(found, self._state.schema),
