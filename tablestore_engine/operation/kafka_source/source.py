@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import LogError, OptionError
 from tablestore_engine.kafka.decode_messages import FORMATS
 from tablestore_engine.kafka.settings import LogSettings
+from tablestore_engine.kafka.topics import cluster_of, partitions_of, topic_id_of
 from tablestore_engine.operation.commit.consumed_positions import KAFKA, Consumed, Position
 
 
@@ -32,6 +33,17 @@ class KafkaSource:
     def log(self) -> LogSettings:
         """The topic, for the room that reads it."""
         return LogSettings(self.topic, self.servers, self.client)
+
+
+def located(source: KafkaSource) -> KafkaSource:
+    """The source with the ids of its cluster and topic; old ones give none. Raises LogError: no such topic."""
+    cluster, topic_id = cluster_of(source.log), topic_id_of(source.log)
+    if not topic_id and not partitions_of(source.log):
+        raise LogError(
+            f"There is no topic '{source.topic}' on {source.servers}.",
+            hint="Check the name of the topic and of its brokers. The writer of the messages makes the topic.",
+        )
+    return replace(source, cluster=cluster, topic_id=topic_id)
 
 
 def offsets_of(source: KafkaSource, positions: Mapping[str, Position]) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ and nothing counts twice. Of two that run at the same time, one gets a ConsumedE
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
 from tablestore_engine.kafka.topic_reader import read_between
-from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
+from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import rows_differ
 from tablestore_engine.operation.commit.consumed_positions import Position, check_consumed, positions_of
@@ -27,6 +27,7 @@ from tablestore_engine.operation.kafka_source.source import (
     check_start,
     consumed,
     first_to_take,
+    located,
     offsets_of,
     refuse_lost,
     why_another_topic,
@@ -86,7 +87,7 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
         ConsumedElsewhereError: another process took messages of this topic into this table meanwhile.
     """
     _check(state, source, rules)
-    source = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
+    source = located(source)
     positions = positions_of(state.snapshots.latest())
     before = offsets_of(source, positions)
     refuse_lost(source, why_another_topic(source, positions))

@@ -8,16 +8,16 @@ messages, an update as the row before and the row after.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
-from tablestore_engine.kafka.topics import cluster_of, first_offsets, last_stable_offsets, topic_id_of
+from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
 from tablestore_engine.operation.kafka_source.dead_letters import Letter, letters_of
 from tablestore_engine.operation.kafka_source.rows_of_key_only import with_key_only_as_bad
-from tablestore_engine.operation.kafka_source.source import KafkaSource, check_format, check_start
+from tablestore_engine.operation.kafka_source.source import KafkaSource, check_format, check_start, located
 from tablestore_engine.operation.kafka_source.sync_topic import batches
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 
@@ -54,7 +54,7 @@ def topic_now(source: KafkaSource, start: str, *, keyed: bool) -> TopicNow:
     """
     check_format(source.format, keyed=keyed)
     check_start(start)
-    found = replace(source, cluster=cluster_of(source.log), topic_id=topic_id_of(source.log))
+    found = located(source)
     ends = last_stable_offsets(source.log)
     return TopicNow(found, tuple(first_offsets(source.log)), tuple(ends))
 

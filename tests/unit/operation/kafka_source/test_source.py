@@ -10,12 +10,14 @@ from support.tables import keyed_arrow, keyed_table, reload
 from tablestore_engine.errors import ConsumedElsewhereError, LogError, OptionError
 from tablestore_engine.kafka.topic_reader import Chunk
 from tablestore_engine.operation.commit.consumed_positions import positions_of
+from tablestore_engine.operation.kafka_source import source as source_module
 from tablestore_engine.operation.kafka_source import sync_topic
 from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
     check_format,
     consumed,
     first_to_take,
+    located,
     offsets_of,
     position_of,
     why_messages_lost,
@@ -64,8 +66,8 @@ def test_topics_that_differ_in_case_or_cluster_have_their_own_offsets(tmp_path):
 def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, monkeypatch):
     table = keyed_table(tmp_path)
     clusters = iter(["X1", "X2", "X1"])
-    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: next(clusters))
-    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: "T1")
+    monkeypatch.setattr(source_module, "cluster_of", lambda log: next(clusters))
+    monkeypatch.setattr(source_module, "topic_id_of", lambda log: "T1")
     monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [7])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     asked = []
@@ -78,8 +80,8 @@ def test_a_sync_asks_for_the_cluster_and_begins_at_its_own_offsets(tmp_path, mon
 def test_a_topic_that_was_made_anew_is_refused_however_many_messages_it_has(tmp_path, monkeypatch):
     table = keyed_table(tmp_path)
     ids = iter(["T1", "T1", "T2"])
-    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
-    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(ids))
+    monkeypatch.setattr(source_module, "cluster_of", lambda log: "X1")
+    monkeypatch.setattr(source_module, "topic_id_of", lambda log: next(ids))
     monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [7])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), (7,))])
@@ -96,14 +98,22 @@ def test_positions_with_and_without_the_id_of_the_topic_follow_each_other(tmp_pa
     """Older versions, and brokers, know no ids."""
     table = keyed_table(tmp_path)
     known, ends = iter(ids), iter([7, 9])
-    monkeypatch.setattr(sync_topic, "cluster_of", lambda log: "X1")
-    monkeypatch.setattr(sync_topic, "topic_id_of", lambda log: next(known))
+    monkeypatch.setattr(source_module, "partitions_of", lambda log: 1)
+    monkeypatch.setattr(source_module, "cluster_of", lambda log: "X1")
+    monkeypatch.setattr(source_module, "topic_id_of", lambda log: next(known))
     monkeypatch.setattr(sync_topic, "last_stable_offsets", lambda log: [next(ends)])
     monkeypatch.setattr(sync_topic, "first_offsets", lambda log: [0])
     monkeypatch.setattr(sync_topic, "read_between", lambda log, starts, ends: [Chunk((), tuple(ends))])
     for _ in ids:
         sync_topic.sync_from_kafka(reload(table).state, KafkaSource("orders", "b:9092"), sync_topic.SyncRules())
     assert positions_of(reload(table).latest_snapshot())["kafka:orders@X1"].mark == mark
+
+
+def test_a_topic_that_there_is_not_is_not_taken_for_a_log(monkeypatch):
+    for name, answer in {"cluster_of": "X1", "topic_id_of": "", "partitions_of": 0}.items():
+        monkeypatch.setattr(source_module, name, lambda log, answer=answer: answer)
+    with pytest.raises(LogError, match=r"no topic 'orders' on b:9092\. Check the name"):
+        located(KafkaSource("orders", "b:9092"))
 
 
 @pytest.mark.parametrize(
