@@ -10,10 +10,12 @@ batches.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +30,7 @@ from pyspark.sql.datasource import (
 )
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import OptionError, SchemaError, UserError
+from tablestore_engine.errors import OptionError, SchemaError, TableStoreError, UserError
 from tablestore_engine.operation.stream.pieces import Piece, packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
@@ -43,12 +45,15 @@ from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, lim
 from tablestore_engine.storage.paths import WarehousePaths, local_folder
 from tablestore_engine.table import Table
 
+Result = TypeVar("Result")
 FORMAT = "tablestore"
 _PATH = "path"  # Spark's name of what `load` is given
 _FIRST = "first"  # an offset that no batch ended with
 _BEGAN = "began"
 _NOT_OURS = (_PATH, "checkpointlocation")  # the other one comes with a streaming write, which is refused later
+_HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"  # Spark's, for what its Python processes say of an error
 _NOT_FOUND = "DATA_SOURCE_NOT_FOUND"  # Spark's condition
+_STREAMS_ALONE = "It is for reading streams; TableStore(warehouse) reads and writes rows."
 _FOLDER_HINT = "Give the whole path of a table's folder: load('<warehouse>/<database>.db/<table>')."
 
 
@@ -84,7 +89,9 @@ def table_at(folder: str | None) -> Table:
         OptionError: no folder, or one that is none of a table. TableNotFound, StorageError: it cannot be read.
     """
     if not folder:
-        raise OptionError(f"The format '{FORMAT}' is not given a folder.", hint=_FOLDER_HINT)
+        raise OptionError(
+            f"The format '{FORMAT}' is not given the folder of a table.", hint=f"{_STREAMS_ALONE} {_FOLDER_HINT}"
+        )
     whole = local_folder(folder)
     if not os.path.isabs(whole):
         raise OptionError(f"'{folder}' is a relative path, and Spark works in a folder of its own.", hint=_FOLDER_HINT)
@@ -110,9 +117,29 @@ def _asked(table: Table, options: Mapping[str, str]) -> StreamOptions:
     return asked
 
 
+def _in_one_message(function: Callable[..., Result]) -> Callable[..., Result]:
+    """The function, whose errors reach the caller of Spark without Python's traceback.
+
+    Spark calls it in a process of its own, which ends with an error.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except TableStoreError:
+            main = getattr(sys.modules["__main__"], "__spec__", None)
+            if main is not None and main.name.startswith("pyspark."):
+                os.environ[_HIDE_TRACEBACK] = "1"
+            raise
+
+    return call
+
+
 class TableStream(DataSource):
     """A streaming source. It keeps the columns that the table had when the stream was made."""
 
+    @_in_one_message
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
         self._table = table_at(options.get(_PATH))
@@ -128,12 +155,14 @@ class TableStream(DataSource):
         columns = typed_schema(self._table.schema.fields)
         return T.StructType([T.StructField(ROW_KIND, T.StringType()), *columns.fields])
 
+    @_in_one_message
     def streamReader(self, schema: T.StructType) -> TableStreamReader:  # noqa: N802 - Spark's name
         """The reader of one query."""
         if schema.simpleString() != self.schema().simpleString():
             raise SchemaError(f"Table {self._table.name} has a schema of its own.", hint="Leave out `.schema(…)`.")
         return TableStreamReader(self._table, self._options)
 
+    @_in_one_message
     def reader(self, schema: T.StructType) -> DataSourceReader:
         """Refuses a batch read."""
         raise UserError(
@@ -141,6 +170,7 @@ class TableStream(DataSource):
             hint="Read a table with TableStore(warehouse).read(name), or with SQL.",
         )
 
+    @_in_one_message
     def writer(self, schema: T.StructType, overwrite: bool) -> DataSourceWriter:
         """Refuses a batch write."""
         raise UserError(
@@ -148,6 +178,7 @@ class TableStream(DataSource):
             hint="Write a DataFrame with TableStore(warehouse).write(name, frame), or with SQL.",
         )
 
+    @_in_one_message
     def streamWriter(self, schema: T.StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802 - Spark's name
         """Refuses a streaming write: the rows of a key may be in several tasks, and in no order."""
         raise UserError(

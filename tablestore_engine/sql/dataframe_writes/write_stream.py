@@ -27,6 +27,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.scan.file_scan import escaped_path
+from tablestore_engine.spark.stream.streamed_folders import streamed_folders
 from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 
@@ -58,10 +59,17 @@ class StreamWrite:
 
         Raises:
             SchemaError: no streaming DataFrame, or one without a column of the table.
-            OptionError: an output mode that there is not, or that the table cannot take.
+            OptionError: an output mode that there is not, or that the table cannot take; or the stream reads the table.
         """
         check_frame(frame, streams=True)
         table = self.table()
+        if os.path.realpath(table.path) in streamed_folders(frame):
+            raise OptionError(
+                f"The stream reads table {table.name}, into which it is written: it would read its own rows, without"
+                " end.",
+                hint="Write it into another table. For rows that end, such as those that a filter leaves, write each"
+                " batch yourself: frame.writeStream.foreachBatch(lambda rows, number: store.write(…)).",
+            )
         if self.mode not in _MODES:
             raise OptionError(f"The output mode cannot be '{self.mode}'.", hint=f"It is one of: {', '.join(_MODES)}.")
         if self.mode == "update" and not table.schema.primary_keys:

@@ -186,21 +186,36 @@ def test_a_first_batch_that_failed_is_the_same_when_it_runs_again(store, tmp_pat
 
 def test_impossible_streams_are_refused(store, tmp_path):
     store.execute("CREATE TABLE t (id INT)")
+    source = store.read_stream("t")
+    source.createOrReplaceTempView("of_source")
+    for own in (source, source.filter("id > 1").unionByName(source), store.spark.table("of_source")):
+        with pytest.raises(OptionError, match=r"reads table default\.t.*another table"):
+            store.write_stream("t", own, checkpoint_location=tmp_path / "c")
+    store.execute("CREATE TABLE u (id INT)")
+    for use in (
+        lambda: store.spark.read.format("tablestore").load(),
+        lambda: store.spark.readStream.format("tablestore").load(),
+        lambda: store.spark.read.format("tablestore").load(store.table("t").path).collect(),
+        lambda: store.spark.range(1).write.format("tablestore").mode("append").save(),
+    ):
+        with pytest.raises(AnalysisException, match="The format 'tablestore' is ") as found:
+            use()
+        assert "Traceback" not in str(found.value)
     stream = store.read_stream("t")
     for none in ({}, {"checkpoint_location": ""}, {"checkpoint_location": " "}):
         with pytest.raises(OptionError, match=r"no checkpoint location.*Give checkpoint_location"):
-            store.write_stream("t", stream, **none)
+            store.write_stream("u", stream, **none)
     with pytest.raises(Exception, match=r"can only be read.*write_stream"):
         writer = stream.writeStream.format("tablestore").option("checkpointLocation", str(tmp_path / "d"))
         writer.start(store.table("t").path).awaitTermination()
     with pytest.raises(OptionError, match="no primary key"):
-        store.write_stream("t", stream, checkpoint_location=tmp_path / "c", output_mode="update")
+        store.write_stream("u", stream, checkpoint_location=tmp_path / "c", output_mode="update")
     with pytest.raises(OptionError, match="append, update, complete"):
-        store.write_stream("t", stream, checkpoint_location=tmp_path / "c", output_mode="replace")
+        store.write_stream("u", stream, checkpoint_location=tmp_path / "c", output_mode="replace")
     with pytest.raises(SchemaError, match="no column id"):
-        store.write_stream("t", stream.selectExpr("id AS x"), checkpoint_location=tmp_path / "c")
+        store.write_stream("u", stream.selectExpr("id AS x"), checkpoint_location=tmp_path / "c")
     with pytest.raises(SchemaError, match="no stream"):
-        store.write_stream("t", store.read("t"), checkpoint_location=tmp_path / "c")
+        store.write_stream("u", store.read("t"), checkpoint_location=tmp_path / "c")
     with pytest.raises(SchemaError, match="write_stream"):
         store.write("t", stream)
     with pytest.raises(OptionError, match=r"Did you mean 'scan.mode'"):

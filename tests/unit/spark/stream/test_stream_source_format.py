@@ -13,8 +13,8 @@ from tablestore_engine.spark.stream.stream_source import TableStream, table_at
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
-        (None, "not given a folder"),
-        ("", "not given a folder"),
+        (None, "not given the folder of a table"),
+        ("", "not given the folder of a table"),
         ("w/d.db/orders", "relative path"),
         ("/w/orders", "not the folder of a table"),
         ("/w/.db/orders", "not the folder of a table"),
