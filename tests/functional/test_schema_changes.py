@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import relation_from_name, run_dbt, write_file
-from support.dbt_models import table_of
+from support.dbt_models import store_of, table_of
+from support.spark_rows import answers
 
 MODEL = """{{{{ config(materialized='incremental', unique_key='id', on_schema_change='{mode}') }}}}
 {query}
@@ -234,3 +235,73 @@ class TestSchemaChanges:
             project.adapter.tablestore_alter_columns(short, retype={"b": "int64"})
         table = table_of(project, "short")
         assert [str(one.type) for one in table.schema.fields] == ["VARCHAR(9)", "BIGINT"]
+
+
+class TestColumnsOfSources:
+    """Models of the changes of a source whose columns change: without a key, a row is removed by all of its values."""
+
+    TEXT = (
+        "{{{{ config(materialized='incremental', incremental_strategy='changelog', on_schema_change='{}'{}) }}}}"
+        " select {} from {{{{ changes(source('shop', 'orders')) }}}}"
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": "sources: [{name: shop, schema: '{{ target.schema }}', tables: [{name: orders}]}]",
+            "appended.sql": self.TEXT.format("append_new_columns", "", "*"),
+            "synced.sql": self.TEXT.format("sync_all_columns", "", "*"),
+            "keyed.sql": self.TEXT.format("append_new_columns", ", unique_key='id'", "*"),
+            "nested.sql": self.TEXT.format("ignore", "", "_row_kind, id, s"),
+            "named.sql": self.TEXT.format("append_new_columns", "", "_row_kind, id, amount"),
+        }
+
+    def test_rows_that_could_not_be_removed_are_refused(self, project):
+        store = store_of(project)
+
+        def built(*changes, args=(), ok=True):
+            """The messages of the models that fail; the others have the rows of the source."""
+            for one in changes:
+                store.execute(one)
+            before = {name: self.snapshot(store, name) for name in ("appended", "synced", "keyed", "nested", "named")}
+            found = {one.node.name: one for one in run_dbt(["run", *args], expect_pass=ok)}
+            failed = {name: one.message for name, one in found.items() if one.status != "success"}
+            for name in found:
+                if name in failed:
+                    assert self.snapshot(store, name) == before[name]
+                else:
+                    of_source = store.table("orders").schema.field_names
+                    columns = ", ".join(one for one in store.table(name).schema.field_names if one in of_source)
+                    rows, wanted = (answers(store, f"select {columns} from {of}") for of in (name, "orders"))
+                    assert sorted(map(str, rows)) == sorted(map(str, wanted)), name
+            return failed
+
+        store.execute(f"create schema if not exists {project.test_schema}")
+        store.execute("create table orders (id int, customer int, amount int, s struct<a: int, b: int>)")
+        store.execute("insert into orders select id, id, id * 10, named_struct('a', id, 'b', id) from range(4) r(id)")
+        assert not built()
+        new = "insert into orders values (7, 7, 70, named_struct('a', 7, 'b', 7), 'n')"
+        assert not built("alter table orders add columns (note string)", new, "delete from orders where id = 0")
+
+        renames = [f"alter table orders rename column {one}" for one in ("customer to client", "s.b to c")]
+        failed = built(*renames, "update orders set client = 77 where id = 1", ok=False)
+        assert set(failed) == {"appended", "synced", "keyed", "nested"}
+        for name in ("appended", "synced", "keyed"):
+            assert "'customer' of " in failed[name]
+            assert "{name: client, config: {meta: {renamed_from: customer}}}" in failed[name]
+        assert "{name: s.c, config: {meta: {renamed_from: s.b}}}" in failed["nested"]
+
+        failed = built(args=["--full-refresh"])
+        assert not failed
+        failed = built("alter table orders drop column note", "delete from orders where id = 2", ok=False)
+        assert set(failed) == {"appended"}, "a model with a key keeps the values, as a column that is not dropped"
+        assert "its rows have values in the column 'note', which the query lacks" in failed["appended"]
+        text = self.TEXT.format("sync_all_columns", "", "*, id + 1 as more")
+        write_file(text, project.project_root, "models", "synced.sql")
+        failed = built("delete from orders where id = 3", args=["-s", "synced"], ok=False)
+        assert "its rows are null in the new column 'more'" in failed["synced"]
+
+    @staticmethod
+    def snapshot(store, name):
+        kind = store.catalog.object_kind(store.database, name)
+        return store.table(name).latest_snapshot().id if kind else None

@@ -6,7 +6,7 @@ Their decisions are in `models.changes_since_last_run` and `models.kafka_changes
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.tablestore.config.changes_calls import CHANGES, SourceCall, calls_of_changes
+from dbt.adapters.tablestore.config.changes_calls import CHANGES, SourceCall, calls_of_changes, unnamed_calls
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.config.table_layout import TableLayout
@@ -28,8 +28,20 @@ from dbt.adapters.tablestore.models.changes_since_last_run import (
     on_expired_of,
 )
 from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
+from dbt.adapters.tablestore.models.fields_of_structs import may_differ
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
+from dbt.adapters.tablestore.models.on_schema_change import (
+    APPEND,
+    SYNC,
+    OtherPaths,
+    Path,
+    SchemaChange,
+    refusal_of_missing,
+    refusal_of_new,
+    refusal_of_renamed,
+)
 from dbt.adapters.tablestore.models.snapshot_source import snapshot_source
+from dbt.adapters.tablestore.relation.lag import source_name
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -97,6 +109,7 @@ class ChangeMethods(SchemaMethods):
         self, sources: Sequence[BaseRelation], this: BaseRelation, model: Mapping[str, Any]
     ) -> None:
         """A model is built anew, and its text reads changes of sources, some of them in later runs only."""
+        _refuse_unnamed(model, self._model_changes.sources_of(str(model["unique_id"])), sources)
         if sources:
             on_expired_of(model.get("config") or {})
             _refuse_windows("changes(…)", model)
@@ -255,6 +268,51 @@ class ChangeMethods(SchemaMethods):
             return ""
         return self._model_topics.lost(str(model["unique_id"]), topics, self._model_changes.positions(this))
 
+    @available.parse_none
+    def tablestore_check_columns(
+        self, query: str, this: BaseRelation, change: SchemaChange, mode: str, model: Mapping[str, Any], removes: bool
+    ) -> None:
+        """Refuse a query with columns that the rows of earlier runs lack, or without columns that they have, where that
+        makes wrong rows of what changes since. `removes`: its rows say what they do. Raises DbtRuntimeError."""
+        name = str(model["unique_id"])
+        if not self._model_changes.goes_on(name):
+            return
+        with self.connections.exception_handler("columns"):
+            renamed = self._model_changes.renamed_columns(name)
+            keys = self.tablestore_primary_key(this)
+        counted = removes and not keys
+        if not (renamed or counted):
+            return
+        if mode == "ignore":
+            target = self.get_columns_in_relation(this)
+            if not may_differ(mode, target):
+                return
+            change = self.tablestore_schema_change(self.get_column_schema_from_query(query), target, model)
+        paths = OtherPaths.of(change)
+        for source, old, new in renamed:
+            if paths.of_renamed(old, new):
+                raise DbtRuntimeError(refusal_of_renamed(this.render(), source, old, new))
+        if counted:
+            self._check_counted(query, this, paths, mode, name)
+
+    def _check_counted(self, query: str, this: BaseRelation, paths: OtherPaths, mode: str, model: str) -> None:
+        """Of a table without a key: a row is removed by all of its values, so those of before must be the same now."""
+        earlier = self._model_changes.earlier_rows(model, query)
+        for path in paths.new if mode in (APPEND, SYNC) else ():
+            if self._has_values(path, earlier and f"(\n{earlier}\n)"):
+                raise DbtRuntimeError(refusal_of_new(this.render(), path))
+        for path in paths.missing if mode != SYNC else ():
+            if self._has_values(path, this.render()):
+                raise DbtRuntimeError(refusal_of_missing(this.render(), path))
+
+    def _has_values(self, path: Path, rows: str | None) -> bool:
+        """Whether a column or field is not null in some of the rows; also where that is not known."""
+        if rows is None or set(path[1:]) & {"element", "value"}:
+            return True
+        column = ".".join(map(self.quote, path))
+        _, found = self.execute(f"select 1 from {rows} as dbt_rows where {column} is not null limit 1", fetch=True)
+        return len(found.rows) > 0
+
     @available.parse_list
     def tablestore_lag_of(self, relation: BaseRelation, model: Mapping[str, Any]) -> list[str]:
         """A line for each source of a model: how far the model is behind it."""
@@ -307,6 +365,18 @@ def _is_fixture(source: BaseRelation, macro: str, model: Mapping[str, Any]) -> b
             " Read those of the tables below it, or give it `materialized: incremental`."
         )
     return True
+
+
+def _refuse_unnamed(model: Mapping[str, Any], read: Collection[str], named: Sequence[BaseRelation]) -> None:
+    """Raise DbtRuntimeError where `changes` is called for later runs only, and the text does not say of which source:
+    no later run could go on from this one."""
+    calls = unnamed_calls(model)
+    if calls and not set(read) - {source_name(schema_of(one), str(one.identifier)) for one in named}:
+        raise DbtRuntimeError(
+            f"{calls[0]} in {model.get('unique_id')} is called in `is_incremental()` only, so the first run, which"
+            " records from where the later ones go on, does not know its source. Name it there by constants:"
+            " `changes(ref('orders'))` or `changes(source('shop', 'orders'))`."
+        )
 
 
 _REPLACING = {"microbatch": "windows", "insert_overwrite": "partitions"}

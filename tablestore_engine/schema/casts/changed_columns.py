@@ -6,7 +6,7 @@ schema is no change of a row. Columns that came, went or got another name are no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tablestore_engine.schema.casts.cast_old_columns import is_lossless
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
@@ -32,6 +32,36 @@ def changed_column(past: Sequence[DataField], now: Sequence[DataField], within: 
         if found:
             return found
     return ""
+
+
+Path = tuple[str, ...]
+
+
+def renamed_columns(past: Sequence[DataField], now: Sequence[DataField]) -> list[tuple[Path, Path]]:
+    """The paths of columns and fields that have another name today, before and after."""
+    return list(_renamed(past, now, (), ()))
+
+
+def _renamed(
+    past: Sequence[DataField], now: Sequence[DataField], within: Path, into: Path
+) -> Iterator[tuple[Path, Path]]:
+    by_id = {one.id: one for one in now}
+    for one in past:
+        other = by_id.get(one.id)
+        if other is not None:
+            old, new = (*within, one.name), (*into, other.name)
+            if one.name.lower() != other.name.lower():
+                yield old, new
+            yield from _renamed_inside(one.type, other.type, old, new)
+
+
+def _renamed_inside(past: DataType, now: DataType, old: Path, new: Path) -> Iterator[tuple[Path, Path]]:
+    if isinstance(past, RowType) and isinstance(now, RowType):
+        yield from _renamed(past.fields, now.fields, old, new)
+    elif isinstance(past, ArrayType) and isinstance(now, ArrayType):
+        yield from _renamed_inside(past.element, now.element, (*old, "element"), (*new, "element"))
+    elif isinstance(past, MapType) and isinstance(now, MapType):
+        yield from _renamed_inside(past.value, now.value, (*old, "value"), (*new, "value"))
 
 
 def _changed_type(path: str, past: DataType, now: DataType) -> str:

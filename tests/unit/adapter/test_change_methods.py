@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.change_methods import ChangeMethods, _refuse_windows
+from dbt.adapters.tablestore.change_methods import ChangeMethods, _refuse_unnamed, _refuse_windows
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation
 
 
@@ -49,3 +49,14 @@ def test_whether_a_model_is_built_anew_is_decided_once():
     this = TableStoreRelation.create(schema="s", identifier="orders")
     found = [ChangeMethods.tablestore_rebuilds(adapter, this, {"unique_id": one}, ()) for one in "aabb"]
     assert found == [True, True, False, False]
+
+
+def test_a_call_for_later_runs_names_its_source():
+    """Else no run could say from where the next one goes on: the first one says so, before it writes rows."""
+    model = {"unique_id": "model.shop.m", "raw_code": "{{ changes(ref('orders')) }} {{ changes(o) }}"}
+    orders = TableStoreRelation.create(schema="s", identifier="Orders")
+    for read, named in (([], []), (["s.orders"], [orders])):
+        with pytest.raises(DbtRuntimeError, match=r"`changes\(o\)` \(line 1\) in model.shop.m is called in"):
+            _refuse_unnamed(model, read, named)
+    _refuse_unnamed(model, ["s.orders", "s.returns"], [orders])
+    _refuse_unnamed({**model, "raw_code": "{{ changes(ref('orders')) }}"}, [], [])

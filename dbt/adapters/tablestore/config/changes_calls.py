@@ -1,12 +1,13 @@
 """Of which sources a model's text reads changes, in whichever branch: the calls `changes(ref('orders'))`.
 
 dbt renders one branch of `{% if is_incremental() %}` only. What the other one reads is known from the text, where a
-call names its source by constants.
+call names its source by constants, or by a name that is set to such ones once.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,31 +31,51 @@ class SourceCall:
 
 def calls_of_changes(model: Mapping[str, Any]) -> list[SourceCall]:
     """The arguments of all calls of `changes`, each once; without models on which dbt knows no dependency."""
-    text = str(model.get("raw_code") or "")
-    if model.get("language", "sql") != "sql" or not CHANGES.search(text):
-        return []
-    from dbt_common.clients.jinja import get_environment
-
-    try:
-        tree = get_environment().parse(text)
-    except TemplateError:
-        return []  # dbt says what is wrong with it
     found: list[SourceCall] = []
-    for one in _arguments(tree):
+    for one in _arguments(model):
         call = _source_call(one)
         if call is not None and call not in found and _is_known(call, model):
             found.append(call)
     return found
 
 
-def _arguments(tree: nodes.Template) -> Iterator[nodes.Call]:
+def unnamed_calls(model: Mapping[str, Any]) -> list[str]:
+    """The calls of `changes` of which the text does not say which source they read, as a message shows them."""
+    unnamed = [one for one in _arguments(model) if _source_call(one) is None]
+    shown = (f"changes({one.name if isinstance(one, nodes.Name) else '…'})` (line {one.lineno})" for one in unnamed)
+    return [f"`{one}" for one in shown]
+
+
+def _arguments(model: Mapping[str, Any]) -> Iterator[nodes.Node]:
+    text = str(model.get("raw_code") or "")
+    if model.get("language", "sql") != "sql" or not CHANGES.search(text):
+        return
+    from dbt_common.clients.jinja import get_environment
+
+    try:
+        tree = get_environment().parse(text)
+    except TemplateError:
+        return  # dbt says what is wrong with it
+    values = _values(tree)
     for call in tree.find_all(nodes.Call):
-        is_changes = isinstance(call.node, nodes.Name) and call.node.name == "changes"
-        if is_changes and len(call.args) == 1 and isinstance(call.args[0], nodes.Call):
-            yield call.args[0]
+        given = [*call.args, *(one.value for one in call.kwargs)]
+        if isinstance(call.node, nodes.Name) and call.node.name == "changes" and len(given) == 1:
+            one = given[0]
+            yield values.get(one.name, one) if isinstance(one, nodes.Name) else one
 
 
-def _source_call(call: nodes.Call) -> SourceCall | None:
+def _values(tree: nodes.Template) -> dict[str, nodes.Node]:
+    """The values of names that are set once."""
+    named = Counter(one.name for one in tree.find_all(nodes.Name) if one.ctx != "load")
+    found = tree.find_all(nodes.Assign)
+    return {
+        one.target.name: one.node for one in found if isinstance(one.target, nodes.Name) and named[one.target.name] == 1
+    }
+
+
+def _source_call(call: nodes.Node) -> SourceCall | None:
+    if not isinstance(call, nodes.Call):
+        return None
     if not isinstance(call.node, nodes.Name) or call.node.name not in (_REF, _SOURCE):
         return None
     if call.dyn_args is not None or call.dyn_kwargs is not None:

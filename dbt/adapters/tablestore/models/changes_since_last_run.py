@@ -8,6 +8,7 @@ statement that writes the rows of the model records the new positions in the sna
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +18,19 @@ from dbt.adapters.base import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.connection.environment import builds_models
-from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
+from dbt.adapters.tablestore.relation.lag import (
+    Lag,
+    lags_of,
+    schema_read,
+    shown,
+    source_name,
+    source_of,
+    why_lost,
+)
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Consumed, Position, positions_of
+from tablestore_engine.schema.casts.changed_columns import Path, renamed_columns
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.storage.metadata_files.consumer_store import set_consumer
@@ -35,6 +45,7 @@ ERROR, FULL_REFRESH = "error", "full_refresh"
 STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
 _LONGEST = 200
+_CALL = re.compile(r"(\btable_changes\s*\([^()]*,)\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,10 @@ class ModelChanges:
                 pinned = self._pinned(model, source)
                 run.consumed[_name(source)] = Consumed(_name(source), None, pinned.position)
                 run.reads[table.identifier] = pinned.snapshot
+
+    def sources_of(self, model: str) -> list[str]:
+        """The names of the sources of which a model's compiled text reads changes."""
+        return list(self._runs.get(model, _Run()).consumed)
 
     def reads_of(self, model: str) -> Mapping[tuple[str, str], Snapshot | None]:
         """The snapshots at which the statement that writes a model's rows reads tables."""
@@ -221,6 +236,39 @@ class ModelChanges:
         """The changes used by the statement that writes a model's rows."""
         run = self._runs.get(model, _Run())
         return (*run.consumed.values(), *run.compared)
+
+    def goes_on(self, model: str) -> bool:
+        """Whether a model reads what changed in a table since rows of it were read."""
+        return bool(self._went_on_from(model))
+
+    def renamed_columns(self, model: str) -> list[tuple[str, Path, Path]]:
+        """The columns of a model's sources that had another name when rows of earlier runs were read: source, path
+        before and path now."""
+        found = []
+        for name, position in self._went_on_from(model).items():
+            table = self._runs[model].sources[name].table
+            past = schema_read(table, position)
+            found += [(shown(name), *paths) for paths in renamed_columns(past.fields, table.schema.fields)]
+        return found
+
+    def earlier_rows(self, model: str, query: str) -> str | None:
+        """A model's query of all rows of before, instead of what changed since; None where that is not known."""
+        ends = {
+            (one.snapshot, self._runs[model].consumed[name].after.snapshot): one.snapshot
+            for name, one in self._went_on_from(model).items()
+        }
+
+        def earlier(call: re.Match[str]) -> str:
+            before = ends.get((int(call[2]), int(call[3])))
+            return call[0] if before is None else f"{call[1]} 0, {before})"
+
+        found = _CALL.sub(earlier, query)
+        return None if found == query else found
+
+    def _went_on_from(self, model: str) -> dict[str, Position]:
+        """The positions from which a model reads changes of tables, by the name of the source."""
+        consumed = self._runs.get(model, _Run()).consumed
+        return {name: one.before for name, one in consumed.items() if one.before is not None and one.before.snapshot}
 
     def keep(self, model: str, this: BaseRelation) -> None:
         """After a model's rows were written: keep the snapshots from which its next run goes on.

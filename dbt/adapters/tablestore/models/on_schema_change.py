@@ -14,6 +14,8 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.column_paths import column_paths
+from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.casts.cast_old_columns import is_implicit, is_lossless
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -23,7 +25,7 @@ from tablestore_engine.schema.table.schema_changes import (
     RetypeColumn,
 )
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 from tablestore_engine.sql.types.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
@@ -149,6 +151,76 @@ class SchemaChange:
 
     def _old_types(self) -> dict[str, str]:
         return {one.name.lower(): one.dtype for one in self.target_columns}
+
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OtherPaths:
+    """The columns and fields, in lower case, that only a query has (`new`) or only its table (`missing`), each without
+    the fields inside of it."""
+
+    new: tuple[Path, ...]
+    missing: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, change: SchemaChange) -> OtherPaths:
+        source, target = _paths(change.source_columns), _paths(change.target_columns)
+        return cls(_topmost(source - target), _topmost(target - source))
+
+    def of_renamed(self, old: Path, new: Path) -> bool:
+        """Whether a column of a source that was renamed is missing under one name, and new under the other."""
+        return _lower(old) in self.missing and _lower(new) in self.new
+
+
+_NO_KEY = (
+    "{table} has no key, so a row that a change removes must be equal to one of its rows, but {why}. Nothing was"
+    " written. Run the model once with --full-refresh"
+)
+
+
+def refusal_of_new(table: str, path: Path) -> str:
+    """The message for a new column that has values in rows of earlier runs, too."""
+    why = f"its rows are null in the new column '{'.'.join(path)}', of which the query has values for them"
+    return f"{_NO_KEY.format(table=table, why=why)}."
+
+
+def refusal_of_missing(table: str, path: Path) -> str:
+    """The message for a column that rows of earlier runs have, and the query does not."""
+    why = f"its rows have values in the column '{'.'.join(path)}', which the query lacks"
+    return f"{_NO_KEY.format(table=table, why=why)}, or set on_schema_change to {SYNC}, which drops it."
+
+
+def refusal_of_renamed(table: str, source: str, old: Path, new: Path) -> str:
+    """The message for a column that has another name in a source, and so in the query, than in the model's table."""
+    was, now = ".".join(old), ".".join(new)
+    meta = f"{{name: {now}, config: {{meta: {{renamed_from: {was}}}}}}}"
+    return (
+        f"The column '{was}' of {source} is '{now}' now. Rows that {table} has would keep its values under the old name"
+        f" only, and others would have them under the new one. Nothing was written. If the model's column is to be"
+        f" renamed, too, say so in its YAML under `columns`: {meta}. Else run the model once with --full-refresh."
+    )
+
+
+def _paths(columns: Sequence[TableStoreColumn]) -> set[Path]:
+    found: set[Path] = set()
+    for one in columns:
+        try:
+            fields = (DataField(0, one.name, _type(one)),)
+        except UnsupportedTypeError:
+            found.add((one.name.lower(),))  # such as nulls; the write says what is wrong with its type
+            continue
+        found |= {_lower(path.path) for path in column_paths(fields)}
+    return found
+
+
+def _topmost(paths: set[Path]) -> tuple[Path, ...]:
+    return tuple(sorted(one for one in paths if not any(one[:at] in paths for at in range(1, len(one)))))
+
+
+def _lower(path: Path) -> Path:
+    return tuple(one.lower() for one in path)
 
 
 def with_new_fields(now: DataType, wanted: DataType, *, widen: bool = False) -> DataType:

@@ -17,6 +17,7 @@ from tablestore_engine.schema.casts.changed_columns import changed_column
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
+    from tablestore_engine.schema.table.table_schema import TableSchema
     from tablestore_engine.table import Table
 
 
@@ -99,8 +100,14 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
     same_rows = latest is None or source.schemas.are_of_one_table(snapshot.schema_id, latest.schema_id)
     if Position.of(snapshot) != position or not same_rows:
         return "it was built anew"
-    read_with = source.schemas.load(snapshot.schema_id if position.schema is None else position.schema)
-    return changed_column(read_with.fields, source.schema.fields)
+    return changed_column(schema_read(source, position).fields, source.schema.fields)
+
+
+def schema_read(source: Table, position: Position) -> TableSchema:
+    """The schema with which a source was read up to a position. Raises SnapshotNotFound."""
+    if position.schema is not None:
+        return source.schemas.load(position.schema)
+    return source.schema_of(source.snapshot(position.snapshot))
 
 
 def _found(catalog: Catalog, name: str) -> Table | None:

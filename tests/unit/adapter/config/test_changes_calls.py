@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.tablestore.config.changes_calls import SourceCall, calls_of_changes
+from dbt.adapters.tablestore.config.changes_calls import SourceCall, calls_of_changes, unnamed_calls
 
 REFS = [{"name": "orders"}, {"name": "lines", "package": "shop"}, {"name": "items", "version": 2}]
 
@@ -13,6 +13,8 @@ REFS = [{"name": "orders"}, {"name": "lines", "package": "shop"}, {"name": "item
     ("text", "found"),
     [
         ("{% if is_incremental() %}{{ changes(ref('orders')) }}{% endif %}", [SourceCall("ref", ("orders",))]),
+        ("{% set o = ref('orders') %}{{ changes(o) }}", [SourceCall("ref", ("orders",))]),
+        ("{{ changes(relation=ref('orders')) }}", [SourceCall("ref", ("orders",))]),
         ("{{ changes(ref('shop', 'lines')) }}", [SourceCall("ref", ("shop", "lines"))]),
         ("{{ changes(ref('items', v=2)) }}", [SourceCall("ref", ("items",), {"v": 2})]),
         (
@@ -32,3 +34,11 @@ def test_sources_that_are_named_by_constants_are_found(text, found):
 
 def test_python_models_call_no_macro():
     assert calls_of_changes({"raw_code": "changes(ref('orders'))", "refs": REFS, "language": "python"}) == []
+
+
+def test_calls_that_do_not_name_their_source():
+    text = "{{ changes(o) }} {{ changes(ref('orders')) }}\n{{ changes(ref(name)) }}"
+    assert unnamed_calls({"raw_code": text}) == ["`changes(o)` (line 1)", "`changes(…)` (line 2)"]
+    for more in ("{% set o = ref('items') %}", "{% for o in names %}{% endfor %}", "{% macro m(o) %}{% endmacro %}"):
+        text = f"{{% set o = ref('orders') %}}{more}{{{{ changes(o) }}}}"
+        assert unnamed_calls({"raw_code": text}) == ["`changes(o)` (line 1)"]

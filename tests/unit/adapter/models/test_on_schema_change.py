@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from support.dbt_columns import TABLE, columns
 
-from dbt.adapters.tablestore.models.on_schema_change import Rename, SchemaChange, renames
+from dbt.adapters.tablestore.models.on_schema_change import OtherPaths, Rename, SchemaChange, renames
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 
@@ -116,3 +116,14 @@ def test_a_name_that_two_columns_claim_is_refused():
         renames(both, TABLE)
     assert renames(both, columns(b="int")) == ()
     assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)
+
+
+def test_columns_and_fields_that_only_one_side_has():
+    query = columns(ID="int", n="void", s="struct<A:int,n:struct<x:int>>", l="array<struct<y:int>>")
+    table = columns(id="int", a="string", s="struct<a:int,b:int>", l="array<struct<x:int>>")
+    paths = OtherPaths.of(SchemaChange.between(query, table))
+    assert paths.new == (("l", "element", "y"), ("n",), ("s", "n"))
+    assert paths.missing == (("a",), ("l", "element", "x"), ("s", "b"))
+    assert paths.of_renamed(("s", "B"), ("s", "n"))
+    assert not paths.of_renamed(("s", "n"), ("s", "b"))
+    assert not paths.of_renamed(("a",), ("id",))

@@ -6,7 +6,7 @@ import pytest
 from support.tables import reload
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.schema.casts.changed_columns import changed_column
+from tablestore_engine.schema.casts.changed_columns import changed_column, renamed_columns
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -70,3 +70,16 @@ def test_a_column_with_other_values(tmp_path, changes, found):
     said = changed_column(past.fields, now.fields)
     assert found in said
     assert bool(found) == bool(said)
+
+
+def test_columns_and_fields_that_got_another_name(tmp_path):
+    typed = [(name, of(text), None) for name, text in COLUMNS.items()]
+    table = Catalog(tmp_path).create_table("default", "t", create_schema(typed, [], [], {}))
+    paths = [("v", "u"), ("w", "W"), ("s.b.c", "e"), ("s", "t"), ("l.element.x", "z"), ("m.value.y", "z")]
+    for path, new in [*paths, ("d", "v")]:
+        reload(table).alter(RenameColumn(tuple(path.split(".")), new))
+    now = reload(table).schema
+    found = {".".join(old): ".".join(new) for old, new in renamed_columns(table.schema.fields, now.fields)}
+    assert found == {
+        "v": "u", "d": "v", "s": "t", "s.b.c": "t.b.e", "l.element.x": "l.element.z", "m.value.y": "m.value.z"
+    }  # fmt: skip

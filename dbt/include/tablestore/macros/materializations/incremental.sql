@@ -66,6 +66,8 @@
   {%- if change and on_schema_change == 'fail' -%}
     {% do exceptions.raise_compiler_error(change.misfit(target_relation.render())) %}
   {%- endif -%}
+  {%- set removes = adapter.tablestore_takes_row_kinds(model.config) -%}
+  {% do adapter.tablestore_check_columns(query, target_relation, change, on_schema_change, model, removes) %}
   {% do adapter.tablestore_evolve(target_relation, change, on_schema_change, model, atomic) %}
   {% do return(change.source_columns if change else change.target_columns) %}
 {%- endmacro %}
