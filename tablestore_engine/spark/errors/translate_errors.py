@@ -36,6 +36,12 @@ _NO_STACK_LEFT = "java.lang.StackOverflowError"
 _TOO_DEEP = "Spark has no stack left for the statement, which nests or joins too many parts."
 _SIGNAL_HANDLER = "signal_handler"  # PySpark's own, which cancels jobs before it raises KeyboardInterrupt
 _OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTILINE)
+_RPC = re.compile(r'RPC that terminated with:\s*status = StatusCode\.(\w+)\s*details = "(.*)"')
+_NO_SERVER = "UNAVAILABLE"
+_NO_SERVER_HINT = (
+    "If it ended, a new TableStore starts a shared server again, or connects to another one; a stream goes on where it "
+    "was when it is started with its checkpoint location."
+)
 _VALUE_FAILED = "INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION"  # which leaves out why
 _VALUE_FAILED_HINT = (
     "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
@@ -95,7 +101,10 @@ def failure(text: str) -> TableStoreError:
     lost = failed_file(text)
     if lost is not None:
         return lost
-    message = short_message(text)
+    called = _RPC.search(text)
+    if called and called[1] == _NO_SERVER:
+        return ExecutionError(f"The Spark Connect server does not answer: {called[2]}.", hint=_NO_SERVER_HINT)
+    message = short_message(called[2] if called else text)
     if _NO_STACK_LEFT in message:
         return ExecutionError(_TOO_DEEP, hint="Split the statement, or keep a part of it as a table.")
     return _of_worker(text) or raised_error(message) or ExecutionError(message, hint=error_hint(message))

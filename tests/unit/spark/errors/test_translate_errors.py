@@ -14,7 +14,7 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.schema.table.row_kind import KINDS_HINT
-from tablestore_engine.spark.errors.translate_errors import short_message, translate, translated
+from tablestore_engine.spark.errors.translate_errors import failure, short_message, translate, translated
 
 
 @pytest.mark.parametrize(
@@ -138,3 +138,20 @@ def test_a_lost_jvm_is_no_interrupt():
 def test_a_missing_attribute_stays_one():
     with pytest.raises(PySparkAttributeError), translated():
         raise PySparkAttributeError("no such attribute")
+
+
+@pytest.mark.parametrize(
+    ("status", "details", "message"),
+    [
+        ("UNAVAILABLE", "failed to connect", "The Spark Connect server does not answer: failed to connect."),
+        ("INTERNAL", "[DIVIDE_BY_ZERO] Division by zero.", "[DIVIDE_BY_ZERO] Division by zero."),
+    ],
+)
+def test_errors_of_calls_over_spark_connect_are_without_the_call(status, details, message):
+    text = (
+        f"<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = StatusCode.{status}\n"
+        f'\tdetails = "{details}"\n\tdebug_error_string = "{status}:{details}"\n>'
+    )
+    found = failure(text)
+    assert found.message == message
+    assert ("checkpoint location" in (found.hint or "")) == (status == "UNAVAILABLE")
