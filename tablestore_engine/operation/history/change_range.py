@@ -13,7 +13,7 @@ from datetime import datetime
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit
+from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit, recorded_commits
 from tablestore_engine.operation.expiration.dead_tags import load_living
 from tablestore_engine.table_state import TableState
 
@@ -57,7 +57,22 @@ def recorded_range(state: TableState, start: Bound, end: Bound | None = None) ->
     before = recorded_commit(state, first) if first >= earliest else None
     found = ChangeRange(before, recorded_commit(state, last), first)
     _check_lineage(state, found)
+    _check_recorded(state, found)
     return found
+
+
+def _check_recorded(state: TableState, found: ChangeRange) -> None:
+    """Refuse a range of a table that records no changes, and recorded none in the range: it is not one without
+    changes."""
+    if state.schema.core_options.changelog_producer != "none":
+        return
+    if not any(one.changelog_manifest_list for one in recorded_commits(state, found)):
+        raise ChangesNotFound(
+            f"Table {state.name} records no changes ('changelog-producer' = 'none'), and has no changelog of its"
+            f" snapshots {found.first_id + 1} to {found.after.id if found.after else 0}.",
+            hint="table_changes, and the scan mode 'diff', compare the states at both ends. A table with a primary key"
+            " records the changes of later commits with 'changelog-producer' = 'lookup'.",
+        )
 
 
 def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:

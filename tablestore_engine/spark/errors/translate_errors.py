@@ -47,6 +47,12 @@ _VALUE_FAILED_HINT = (
     "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
     "try_divide, try_add or try_cast."
 )
+_NO_TABLE_FUNCTION = "UNRESOLVABLE_TABLE_VALUED_FUNCTION"
+_CHANGES = "table_changes takes the name of a table, as a text, and one or two bounds."
+_CHANGES_HINT = (
+    "Write table_changes('db.t', 3) or table_changes('db.t', 3, 5). A name with blanks or signs has backticks in the"
+    " text: '`odd name`'."
+)
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
@@ -88,6 +94,8 @@ def translate(error: PySparkException, text: str = "", locate: Callable[[int], s
     message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
     hint = error_hint(problem.reason, text)
     condition = error.getCondition() if hasattr(error, "getCondition") else None
+    if condition == _NO_TABLE_FUNCTION and "`table_changes`" in problem.reason.lower():
+        return SqlError(_CHANGES + (f"\n{shown}" if shown else ""), hint=_CHANGES_HINT)
     if hint is None and condition == _VALUE_FAILED:
         hint = _VALUE_FAILED_HINT
     if isinstance(error, ParseException):

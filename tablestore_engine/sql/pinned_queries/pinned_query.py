@@ -35,7 +35,7 @@ from tablestore_engine.sql.pinned_queries.nesting import Nesting
 from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
 from tablestore_engine.sql.pinned_queries.table_changes import TableChanges
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.pinned_queries.time_travel import millis_query, snapshot_of
+from tablestore_engine.sql.pinned_queries.time_travel import snapshot_of, value_query
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.function_calls import body_with
@@ -219,8 +219,8 @@ class Frames:
 
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
         name, suffix = _split_suffix(reference.name)
-        bare = reference.database is None and not suffix and not reference.changes
-        if bare and self._is_session_relation(database, name):
+        managed = reference.database is not None or bool(reference.changes)
+        if not managed and not suffix and self._is_session_relation(database, name):
             self._unknown = True
             self.temporaries.append(name)
             return None
@@ -228,7 +228,7 @@ class Frames:
         if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
             return Binding(self._bind_information(name), target)
         if not self._catalog.database_exists(target):
-            if reference.without_catalog:
+            if reference.without_catalog or reference.changes:
                 self._catalog.require_database(target)
             self._leave(reference, target, name)
             return None
@@ -245,7 +245,7 @@ class Frames:
                 )
             return Binding(self._bind_view(target, name, reference.predicate), target)
         hidden = bool(self._nesting) and is_session_relation(self.spark, reference.name, lambda: True)
-        if reference.database is not None or hidden or (suffix and not is_temporary(self.spark, reference.name)):
+        if managed or hidden or (suffix and not is_temporary(self.spark, reference.name)):
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None
@@ -349,7 +349,7 @@ class Frames:
         return read.frame(self.spark, read.plan()) if fresh else read.kept_frame(self.spark)
 
     def _evaluated(self, time_sql: str) -> DataFrame:
-        return self.run(millis_query(self.expression(time_sql, {})))
+        return self.run(value_query(self.expression(time_sql, {})))
 
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""

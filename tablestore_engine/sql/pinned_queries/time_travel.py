@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def millis_query(time_sql: str) -> str:
-    """The query for the milliseconds since 1970 of an expression; null when it is not a time."""
-    return f"SELECT unix_millis(TRY_CAST({time_sql} AS TIMESTAMP)) AS t"
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
+
+
+def value_query(sql: str) -> str:
+    """The query for the milliseconds since 1970 of an expression, null when it is not a time; for its type; and for its
+    text."""
+    return f"SELECT unix_millis(TRY_CAST({sql} AS TIMESTAMP)), typeof({sql}), CAST({sql} AS STRING)"
 
 
 def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame]) -> Snapshot:
     """The snapshot or tag that a version names, or the newest snapshot that is not younger than a time.
 
-    `run` evaluates the expression of the time: one row with its milliseconds.
+    `run` evaluates the expression of the time, as `value_query`.
 
     Raises:
         SqlError: the expression is not a time.
@@ -36,7 +40,7 @@ def snapshot_of(table: Table, travel: TimeTravel, run: Callable[[str], DataFrame
         text = literal_text(travel.version_sql)
         return table.version(unquoted_name(travel.version_sql) if text is None else text.strip())
     assert travel.timestamp_sql is not None
-    millis = _millis(travel.timestamp_sql, run)
+    millis, _, _ = _value(travel.timestamp_sql, run)
     if millis is None:
         raise SqlError(
             f"TIMESTAMP AS OF {travel.timestamp_sql}, of table {table.name}, is not a time.",
@@ -54,7 +58,14 @@ def bound_of(table: Table, sql: str, run: Callable[[str], DataFrame]) -> Bound:
     text = literal_text(sql)
     if sql.strip().isdigit() or (text is not None and (text.strip().isdigit() or text in table.tags.names())):
         return sql.strip() if text is None else text
-    millis = _millis(sql, run)
+    millis, kind, value = _value(sql, run)
+    if kind.partition("(")[0] in _NUMBERS:
+        if value.isdigit():
+            return value
+        raise SqlError(
+            f"{sql} is no snapshot of table {table.name}.",
+            hint="The id of a snapshot is a whole number; 0 is the empty table before the first one.",
+        )
     if millis is None:
         raise SqlError(
             f"{sql} is neither a snapshot nor a tag nor a time of table {table.name}.",
@@ -63,6 +74,7 @@ def bound_of(table: Table, sql: str, run: Callable[[str], DataFrame]) -> Bound:
     return datetime.fromtimestamp(millis / 1000, timezone.utc)
 
 
-def _millis(time_sql: str, run: Callable[[str], DataFrame]) -> int | None:
-    row = run(time_sql).first()
-    return None if row is None or row[0] is None else int(row[0])
+def _value(sql: str, run: Callable[[str], DataFrame]) -> tuple[int | None, str, str]:
+    """The milliseconds of an expression, its type and its text; of a null, or no row, the text is empty."""
+    row = run(sql).first()
+    return (None, "void", "") if row is None else (row[0], row[1], row[2] or "")

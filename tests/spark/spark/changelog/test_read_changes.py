@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.spark_rows import rows
 
-from tablestore_engine.errors import ChangesNotFound, OptionError, SqlError, UserError
+from tablestore_engine.errors import ChangesNotFound, DatabaseNotFound, OptionError, SqlError, TableNotFound, UserError
 from tablestore_engine.spark.changelog import change_frame
 
 pytestmark = pytest.mark.spark
@@ -152,9 +152,17 @@ def test_impossible_ranges_are_refused(keyed):
         ("'k', 4, 3", UserError, "ends before it begins"),
         ("'w', 1", SqlError, "is a view"),
         ("'k$files', 1", SqlError, "system table"),
+        ("'k', 1 - 2", SqlError, "^1 - 2 is no snapshot of table default.k. The id of a snapshot is a whole number"),
+        ("'k', 1.5", SqlError, "^1.5 is no snapshot of table"),
+        ("'none', 1", TableNotFound, "^Table .default.none. does not exist"),
+        ("'none.k', 1", DatabaseNotFound, "none"),
+        ("'k'", SqlError, "^table_changes takes the name of a table, as a text, and one or two bounds"),
+        ("'k', 1, 2, 3", SqlError, "^table_changes takes the name"),
+        ("'odd name', 1", SqlError, "has backticks in the text: '`odd name`'"),
     ):
         with pytest.raises(error, match=message):
             changes(store, arguments)
+    assert changes(store, "'k', 2 + 1, 4") == changes(store, "'k', 3, 4")
     # Between the ends everything may be removed.
     assert changes(store, "'k', 'first'", "count(*)") == [(4,)]
     store.execute("CREATE OR REPLACE TABLE k AS SELECT 1 AS one")

@@ -26,6 +26,7 @@ from tablestore_engine.schema.table.schema_changes import (
     AddPartitionField,
     DropPartitionField,
     SetNullability,
+    SetOption,
 )
 from tablestore_engine.schema.types.types import parse_type
 
@@ -210,3 +211,17 @@ def test_a_key_makes_other_rows(tmp_path):
     publish_change(table.state, replace_all(table.schema, keyed), schema=keyed)
     with pytest.raises(ChangesNotFound, match="got a primary key"):
         reload(table).changes(1)
+
+
+def test_a_table_that_records_no_changes_says_so(tmp_path):
+    """It is not one without changes. What it recorded before is read."""
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1"})
+    write(table, [{"id": 1, "v": 1}])
+    with pytest.raises(ChangesNotFound, match=r"records no changes .* of its snapshots 1 to 1\. table_changes, and"):
+        table.changes(0, recorded=True)
+    assert table.changes(1, recorded=True).num_rows == 0
+    table = table.alter(SetOption("changelog-producer", "input"))
+    write(table, [{"id": 2, "v": 2}])
+    table = table.alter(SetOption("changelog-producer", "none"))
+    write(table, [{"id": 3, "v": 3}])
+    assert table.changes(0, recorded=True).num_rows == 1

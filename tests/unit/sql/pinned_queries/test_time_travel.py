@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
 from tablestore_engine import TableStore
-from tablestore_engine.errors import TagNotFound
-from tablestore_engine.sql.pinned_queries.time_travel import snapshot_of
+from tablestore_engine.errors import SqlError, TagNotFound
+from tablestore_engine.sql.pinned_queries.time_travel import bound_of, snapshot_of
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
 
@@ -33,3 +36,25 @@ def test_a_tag_that_is_not_there_is_named_without_its_quotes(table):
     for version in ("'ab'", "`ab`"):
         with pytest.raises(TagNotFound, match=r"^Tag 'ab' of table \S+ does not exist"):
             snapshot_of(table, TimeTravel(version_sql=version), pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("answer", "bound"),
+    [
+        ((2000, "int", "2"), "2"),
+        ((-1000, "int", "-1"), None),
+        ((1500, "decimal(2,1)", "1.5"), None),
+        ((None, "double", "NaN"), None),
+        ((None, "int", None), None),
+        ((None, "string", "soon"), None),
+        ((5000, "string", "1970-01-01 00:00:05"), datetime.fromtimestamp(5, timezone.utc)),
+    ],
+)
+def test_a_bound_that_is_computed(table, answer, bound):
+    """A number is the id of a snapshot, and never a time, which Spark would make of it."""
+    evaluated = lambda sql: SimpleNamespace(first=lambda: answer)  # noqa: E731
+    if bound is not None:
+        assert bound_of(table, "f()", evaluated) == bound
+        return
+    with pytest.raises(SqlError, match=r"^f\(\) is (no snapshot|neither a snapshot)"):
+        bound_of(table, "f()", evaluated)
