@@ -42,12 +42,14 @@ from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
+from tablestore_engine.spark.write.rows_of_files import rows_at_least
 from tablestore_engine.spark.write.start_workers import start_workers
 
 SMALL_ROWS = 200_000
 _SMALL_NARROW_ROWS = 500_000
 _SMALL_BYTES = 32 << 20
 SMALL_INPUT_BYTES = 64 << 20
+_FEW_INPUT_BYTES = 2 << 20
 _CHUNK_ROWS = 100_000
 _CHUNK_BYTES = 32 << 20
 _WIDE_BYTES = 32  # of a text or a nested value
@@ -114,8 +116,8 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
     most = small_rows(schema)
     few = rows.frame.limit(most + 1)
     size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
-    # Trying costs at most one pass over a small input.
-    if size > SMALL_INPUT_BYTES:
+    # Trying costs at most one pass over a small input, and nothing where the files say that there are more rows.
+    if size > SMALL_INPUT_BYTES or (size > _FEW_INPUT_BYTES and rows_at_least(few, most + 1) > most):
         return None
     with uncompiled(few.sparkSession, rows.is_small):
         return _collected(few, most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.drawn_rows import drawn_rows
 from support.invariants import check_invariants
 from support.spark_rows import by_arrow, by_spark
 
@@ -59,12 +60,9 @@ COLUMNS = [
 
 
 def batch(rng, rows):
-    """A SELECT of rows with random keys and values, a quarter of them null."""
-    lines = []
-    for _ in range(rows):
-        values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in COLUMNS]
-        lines.append(f"SELECT {rng.randrange(4)}, {rng.randrange(3)}, {', '.join(values)}")
-    return " UNION ALL ".join(lines)
+    """A SELECT of rows with random keys and values."""
+    keys = [(rng.randrange(4), rng.randrange(3)) for _ in range(rows)]
+    return drawn_rows(rng, keys, [text for *_, text in COLUMNS])
 
 
 @pytest.mark.parametrize("seed", range(3))

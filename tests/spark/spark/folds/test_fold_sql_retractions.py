@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.drawn_rows import drawn_rows
 from support.invariants import check_invariants
 from support.spark_rows import by_arrow, by_spark
 
@@ -74,14 +75,11 @@ def create(store, columns, options):
 
 
 def batch(rng, columns, kinds, rows=12):
-    """An INSERT of rows of these kinds, a quarter of whose values is null."""
-    lines = []
-    for number in range(rows):
-        values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in columns]
-        lines.append(f"SELECT {number} AS n, '{rng.choice(kinds)}', {rng.randrange(4)}, {rng.randrange(2)}, "
-                     f"{', '.join(values)}")  # fmt: skip
+    """An INSERT of random rows of these kinds."""
+    leading = [(n, f"'{rng.choice(kinds)}'", rng.randrange(4), rng.randrange(2)) for n in range(rows)]
     names = ", ".join(["_row_kind", "k", "p", *(quoted_name(name) for name, *_ in columns)])
-    return f"INSERT INTO t ({names}) SELECT * EXCEPT (n) FROM ({' UNION ALL '.join(lines)}) ORDER BY n"
+    drawn = drawn_rows(rng, leading, [text for *_, text in columns])
+    return f"INSERT INTO t ({names}) SELECT * EXCEPT (c0) FROM ({drawn}) ORDER BY c0"
 
 
 def play(store, columns, kinds, seed):

@@ -263,7 +263,6 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
 
     def played(play):
         """Of each table, the rows and the newest records of its partitions afterwards."""
-        found = []
         for name, table in tables.items():
             with monkeypatch.context() as patch:
                 if name == "many":
@@ -271,9 +270,15 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
                     patch.setattr("tablestore_engine.spark.write.cross_partition_joins.small_rows", lambda schema: -1)
                 play(name)
             check_invariants(table)
-            records = store.sql(f"SELECT rowkind, id, p FROM {name}$audit_log").collect()
-            found.append((sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"]), sorted(records, key=repr)))
-        return found
+        logs = (f"SELECT '{name}' AS name, rowkind, id, p FROM {name}$audit_log" for name in tables)
+        records = sorted(store.sql(" UNION ALL ".join(logs)).collect(), key=repr)
+        return [
+            (
+                sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"]),
+                [tuple(record)[1:] for record in records if record.name == name],
+            )
+            for name, table in tables.items()
+        ]
 
     for _ in range(3):
         batch = [

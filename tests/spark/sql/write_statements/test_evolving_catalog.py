@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pytest
 from support.invariants import check_invariants
 from support.spark_rows import rows
@@ -17,6 +20,8 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.spark.session.session import new_session
+from tablestore_engine.store import TableStore
 
 pytestmark = pytest.mark.spark
 
@@ -55,10 +60,25 @@ WRITES = {
 }
 
 
-def made(store, name, tail):
-    store.execute(f"CREATE TABLE {name} (id INT NOT NULL, v INT, lost INT, old STRING, p STRING{tail}")
-    store.execute(f"ALTER TABLE {name} ADD CONSTRAINT positive CHECK (v > 0)")
-    store.execute(f"INSERT INTO {name} VALUES (1, 10, 1, 'a', 'x'), (2, 20, 2, 'b', 'x')")
+@pytest.fixture(scope="module")
+def made_once(spark, tmp_path_factory):
+    """A store with one table of each kind, called as its kind."""
+    store = TableStore(tmp_path_factory.mktemp("made"), new_session(spark))
+    for kind, tail in TABLES.items():
+        store.execute(f"CREATE TABLE {kind} (id INT NOT NULL, v INT, lost INT, old STRING, p STRING{tail}")
+        store.execute(f"ALTER TABLE {kind} ADD CONSTRAINT positive CHECK (v > 0)")
+        store.execute(f"INSERT INTO {kind} VALUES (1, 10, 1, 'a', 'x'), (2, 20, 2, 'b', 'x')")
+    return store
+
+
+@pytest.fixture
+def made(made_once, store):
+    """Copies a table of a kind into the store, under a name."""
+
+    def copied(name, kind):
+        shutil.copytree(made_once.table(kind).path, os.path.join(store.catalog.warehouse, "default.db", name))
+
+    return copied
 
 
 def evolution(name):
@@ -67,12 +87,12 @@ def evolution(name):
 
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("write", WRITES)
-def test_schema_and_rows_are_one_commit(store, kind, write):
+def test_schema_and_rows_are_one_commit(store, made, kind, write):
     refused = {"merge": ("partial", "aggregation"), "overwrite": ("across",)}
     if kind in refused.get(write, ()):
         pytest.skip("refused for this table")
     for name in ("a", "b"):
-        made(store, name, TABLES[kind])
+        made(name, kind)
     store.catalog.alter_table("default", "b", CHANGES)
     store.execute(WRITES[write].format(t="b"))
     before, commits = store.table("a").schema, store.table("a").latest_snapshot().id
@@ -98,21 +118,21 @@ def test_schema_and_rows_are_one_commit(store, kind, write):
     )
 
 
-def test_a_query_of_the_model_sees_the_next_columns_and_others_do_not(store):
-    made(store, "a", TABLES["keyed"])
+def test_a_query_of_the_model_sees_the_next_columns_and_others_do_not(store, made):
+    made("a", "keyed")
     frame = store.execute("SELECT * FROM a", intent=evolution("a")).dataframe
     assert frame.columns == ["id", "v", "new", "p", "added"]
     assert rows(store, "SELECT old FROM a WHERE id = 1") == [("a",)]
-    made(store, "b", TABLES["keyed"])
+    made("b", "keyed")
     store.execute("INSERT INTO b VALUES (5, 5, 5, 'e', 'x')", intent=evolution("a"))
     assert store.table("b").schema.has_field("old")
 
 
-def test_an_alter_meanwhile_is_not_lost(store, monkeypatch):
+def test_an_alter_meanwhile_is_not_lost(store, made, monkeypatch):
     """The statement runs again on the schema that it finds."""
     from tablestore_engine.sql.write_statements import evolving_catalog
 
-    made(store, "a", TABLES["append"])
+    made("a", "append")
     original, altered = evolving_catalog.evolving, []
 
     def evolving(*given):
