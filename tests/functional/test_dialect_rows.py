@@ -17,6 +17,7 @@ from tablestore_engine import TableStore
 
 pytestmark = pytest.mark.spark
 
+LISTS = "(select 1 as id, spark__array(7, 8) as l union all select 2, spark__array()) as o"
 VALUES = [
     ("snowflake", "strtok('a.b.c', '.', 1)", "a"),
     ("snowflake", "strtok('user@snowflake.com', '@.', 2)", "snowflake"),
@@ -47,6 +48,24 @@ VALUES = [
     ("redshift", "datediff(week, '2024-01-07'::date, '2024-01-13'::date)", 0),
     ("redshift", "datediff(week, '2024-01-07 10:00'::timestamp, '2024-01-06 11:00'::timestamp)", -1),
     ("redshift", "datediff(week, '2009-01-01'::date, '2009-12-31'::date)", 52),
+    # whole months end on the last day of a shorter one; DuckDB counts weeks between days
+    ("duckdb", "date_diff('week', timestamp '2026-01-03 23:00:00', timestamp '2026-01-10 01:00:00')", 1),
+    ("duckdb", "date_diff('week', date '2026-01-03', date '2026-01-06')", 0),
+    ("duckdb", "date_sub('week', timestamp '2026-01-03 23:00:00', timestamp '2026-01-10 01:00:00')", 0),
+    ("duckdb", "date_sub('month', date '2024-03-31', date '2024-02-29')", -1),
+    ("duckdb", "date_sub('year', date '2024-02-29', date '2025-02-28')", 1),
+    ("trino", "date_diff('month', date '2024-01-31', date '2024-02-29')", 1),
+    ("trino", "date_diff('month', timestamp '2024-01-31 10:00:00', timestamp '2024-02-29 09:00:00')", 0),
+    ("trino", "date_diff('quarter', date '2024-11-30', date '2025-02-28')", 1),
+    # arrays as tables
+    ("snowflake", f"select sum(f.value * 10 + f.index) from {LISTS}, table(flatten(o.l)) f", 151),
+    ("snowflake", f"select sum(f.value * 10 + f.index) from {LISTS}, lateral flatten(o.l) f", 151),
+    ("snowflake", f"select sum(f.value) from {LISTS} join table(flatten(input => o.l)) f on f.value > 7", 8),
+    ("redshift", f"select sum(x * 10 + i) from {LISTS}, o.l as x at i", 151),
+    ("duckdb", f"select sum(x) from {LISTS}, unnest(o.l) as x", 15),
+    ("duckdb", f"select sum(x.unnest) from {LISTS}, unnest(o.l) as x", 15),
+    ("duckdb", "select sum(g) from generate_series(1, 3) as g", 6),
+    ("bigquery", f"select sum(x * 10 + n) from {LISTS}, unnest(o.l) as x with offset as n", 151),
     # spans of time
     ("duckdb", "time_bucket(interval '2 weeks', date '2024-01-05')", date(2024, 1, 1)),
     ("duckdb", "time_bucket(interval '2 weeks', date '1999-12-31')", date(1999, 12, 20)),
@@ -85,6 +104,8 @@ Z = "select 'z' as z"
 STRUCTS = "unnest([struct(1 as a, 'x' as b), struct(2, 'y')])"
 ITEMS = "(select 7 as id, [struct(1 as a, 2 as b)] as l) t"
 ROWS = [
+    ("bigquery", "select * from unnest([7, 8]) as x with offset", ["x", "offset"], [(7, 0), (8, 1)]),
+    ("duckdb", "select * from unnest([7]) as x, generate_series(1, 1) as g", ["x", "g"], [(7, 1)]),
     ("duckdb", f"{ABC} union all by name select 2 as B, 3 as c", ["a", "b", "c"], [(1, 2, None), (None, 2, 3)]),
     ("duckdb", f"{ABC} union by name select 2 as b, 1 as a", ["a", "b"], [(1, 2)]),
     ("duckdb", f"{ABC} union all by name select 3 as b, 4 as a order by b desc", ["a", "b"], [(4, 3), (1, 2)]),
@@ -107,6 +128,10 @@ ROWS = [
     ("bigquery", f"select x.a from {ITEMS} cross join unnest(t.l) as x", ["a"], [(1,)]),
 ]  # fmt: skip
 REFUSED = [
+    ("trino", "date_diff(u, a, b) from t", "the unit U of a time"),
+    ("trino", "k from t cross join unnest(t.m) with ordinality as x(k, v, o)", "WITH ORDINALITY of a map, or of rows"),
+    ("postgres", "unnest(a), unnest(b) from t", "several UNNEST in one select list"),
+    ("redshift", "v from t, unpivot t.o as v at a", "AT outside of FROM"),
     ("snowflake", "strtok('a', d) from t", "STRTOK with computed delimiters"),
     ("duckdb", "time_bucket(interval '1 month 2 days', d) from t", "of months and of days"),
     ("duckdb", "time_bucket(interval '-1 day', d) from t", "the width -1 DAY"),

@@ -24,6 +24,7 @@ _STEPS: Final[Mapping[str, tuple[str, str]]] = {
     "MILLISECOND": ("0.001", "SECOND"),
     "MICROSECOND": ("0.000001", "SECOND"),
 }
+_MONTHS: Final = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 # Parts of a time under other names, and under Spark's.
 _PARTS: Final = {
     "DAYOFYEAR": "DOY", "ISOWEEK": "WEEK", "WEEKISO": "WEEK", "WEEK_ISO": "WEEK", "ISOYEAR": "YEAROFWEEK",
@@ -49,10 +50,11 @@ _SUNDAY_IS_ZERO: Final = ("snowflake", "redshift", "postgres", "duckdb")
 
 def _difference(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """The number of boundaries between two times, where the warehouse counts these and not whole units."""
-    counted = node.args.get("date_part_boundary") or dialect == "redshift"
-    if not counted or node.args.get("unit") is None:
+    if node.args.get("unit") is None:
         return None
     later, earlier = node.this, node.expression
+    if not (node.args.get("date_part_boundary") or dialect == "redshift"):
+        return _whole_units(node, earlier, later, dialect) if dialect in ("duckdb", "trino") else None
     unit, first_day = _unit(node)
     first_day = "SUN" if dialect == "redshift" else first_day
     if unit == "DAY":
@@ -62,6 +64,33 @@ def _difference(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.cast(exp.Div(this=call("DATEDIFF", *weeks), expression=exp.Literal.number(7)), "bigint")
     cut = [call("DATE_TRUNC", exp.Literal.string(unit), one) for one in (earlier, later)]
     return call("TIMESTAMPDIFF", exp.Var(this=unit), *cut)
+
+
+def _whole_units(node: exp.Expr, earlier: exp.Expr, later: exp.Expr, dialect: str) -> exp.Expr:
+    """The number of whole units between two times, in DuckDB and Trino: from the 31st of January, the last day of
+    February is a month later. DuckDB's DATE_DIFF counts weeks between days, whatever the time of day."""
+    unit, _ = _unit(node)
+    if unit == "WEEK" and dialect == "duckdb" and isinstance(node, exp.DateDiff):
+        days = call("DATEDIFF", exp.cast(later, "date"), exp.cast(earlier, "date"))
+        return exp.IntDiv(this=days, expression=exp.Literal.number(7))
+    if unit not in _MONTHS:
+        return call("TIMESTAMPDIFF", exp.Var(this=unit), earlier, later)
+    months = _whole_months(earlier, later)
+    return months if unit == "MONTH" else exp.IntDiv(this=months, expression=exp.Literal.number(_MONTHS[unit]))
+
+
+def _whole_months(earlier: exp.Expr, later: exp.Expr) -> exp.Expr:
+    """How often a month can be added to the smaller time, where a short month's last day will do."""
+    a, b = (_operand(exp.cast(one, "timestamp") if one.is_string else one) for one in (earlier, later))
+    cut = [call("DATE_TRUNC", _text("MONTH"), one.copy()) for one in (a, b)]
+    count = call("TIMESTAMPDIFF", exp.Var(this="MONTH"), *cut)
+    step = exp.Mul(this=count, expression=_interval("1", "MONTH"))
+    beyond = exp.and_(exp.LTE(this=a.copy(), expression=b.copy()),
+                      exp.GT(this=exp.Add(this=a.copy(), expression=step.copy()), expression=b.copy()))  # fmt: skip
+    before = exp.and_(exp.GT(this=a.copy(), expression=b.copy()),
+                      exp.GT(this=exp.Sub(this=b.copy(), expression=step.copy()), expression=a.copy()))  # fmt: skip
+    rest = exp.Case().when(beyond, "1").when(before, "-1").else_("0")
+    return exp.paren(exp.Sub(this=count.copy(), expression=rest), copy=False)
 
 
 def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -303,7 +332,8 @@ def time_by_name(name: str, given: list[exp.Expr], dialect: str) -> exp.Expr | N
     if part is not None and len(given) == 1:
         return extracted(part, given[0], dialect)
     if dialect == "duckdb" and name in ("DATE_SUB", "DATESUB") and len(given) == 3:
-        return call("TIMESTAMPDIFF", exp.Var(this=_unit(exp.DateDiff(unit=exp.var(given[0].name)))[0]), *given[1:])
+        of_unit = exp.TimestampDiff(unit=exp.var(given[0].name))
+        return _whole_units(of_unit, given[1], given[2], dialect)
     if dialect == "duckdb" and name == "TRY_STRPTIME" and len(given) == 2:
         return exp.StrToTime(this=given[0], format=given[1], safe=True)
     units = _UNITS_BY_NAME.get(name) if dialect == "duckdb" and len(given) == 1 else None

@@ -32,6 +32,8 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return None
     given = {one.this.name.lower(): one.expression for one in (inner.this, *inner.expressions)
              if isinstance(one, exp.Kwarg)}  # fmt: skip
+    if dialect == "snowflake" and not isinstance(inner.this, exp.Kwarg):
+        given["input"] = inner.this
     if "input" not in given or {"path", "recursive", "mode"} & given.keys():
         if given:
             raise Untranslatable("FLATTEN with path, recursive or mode")
@@ -44,7 +46,7 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if is_json_text(given["input"]):
         source, names = flattened(given["input"], outer=bool(outer)), ("key", *_FLATTENED)
     columns = exp.TableAlias(this=name, columns=[exp.to_identifier(one) for one in names])
-    if isinstance(node, exp.Lateral):
+    if isinstance(node, exp.Lateral) or isinstance(node.parent, exp.Join):
         return exp.Lateral(this=source, view=False, outer=False, alias=columns)
     return exp.Table(this=source, alias=columns)
 
@@ -85,27 +87,45 @@ def _unnest(node: exp.Expr, dialect: str) -> exp.Expr | None:
         for one in node.expressions:
             if isinstance(one, exp.GenerateSeries):
                 one.replace(_sequence(one, dialect))
+        number, alias = node.args.get("offset"), node.args.get("alias")
+        if number and alias is not None and alias.columns:  # the number comes last, and before it in POSEXPLODE
+            _number_rows(node, 0)
+            alias.append("columns", number if number is not True else exp.to_identifier("offset"))
         return None
     named = node.parent if isinstance(node.parent, exp.Lateral) else node
     number = node.args.get("offset")
     if len(node.expressions) == 1:
         _name_column(named, "unnest" if dialect == "duckdb" else None)
     if number:
-        _number_rows(node)
+        if len(node.expressions) == 1 and len(named.args["alias"].columns) > 1:
+            raise Untranslatable("UNNEST … WITH ORDINALITY of a map, or of rows (write UNNEST without it)")
+        _number_rows(node, 1)
         named.args["alias"].append("columns", number if number is not True else exp.to_identifier("ordinality"))
     return None
 
 
-def _number_rows(node: exp.Expr) -> None:
-    """WITH ORDINALITY counts from 1, in a last column; Spark's POSEXPLODE from 0."""
+def _number_rows(node: exp.Expr, first: int) -> None:
+    """Number the rows in a last column."""
     arrays = [one.copy() for one in node.expressions]
     listed = arrays[0] if len(arrays) == 1 else exp.Anonymous(this="ARRAYS_ZIP", expressions=arrays)
     index = exp.to_identifier("i")
-    count = exp.Lambda(
-        this=exp.Add(this=index.copy(), expression=exp.Literal.number(1)), expressions=[exp.to_identifier("e"), index]
-    )
+    number: exp.Expr = index.copy()
+    if first:
+        number = exp.Add(this=number, expression=exp.Literal.number(first))
+    count = exp.Lambda(this=number, expressions=[exp.to_identifier("e"), index])
     node.set("offset", None)
     node.append("expressions", exp.Anonymous(this="TRANSFORM", expressions=[listed, count]))
+
+
+def _numbered(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Redshift's `FROM t, t.l AS x AT i`, where i counts from 0."""
+    element = node.this
+    if not isinstance(node.parent, exp.Join) or not isinstance(element, exp.Alias):
+        raise Untranslatable("AT outside of FROM t, t.l AS x AT i")
+    name = element.args["alias"]
+    columns = exp.TableAlias(this=name.copy(), columns=[node.expression, name])
+    listed = exp.Anonymous(this="POSEXPLODE", expressions=[element.this])
+    return exp.Lateral(this=listed, view=False, outer=False, alias=columns)
 
 
 def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -176,6 +196,8 @@ def _left_unnest(node: exp.Expr, dialect: str) -> None:
     """LEFT JOIN UNNEST keeps rows whose array is empty, of which sqlglot makes a join without these."""
     if not isinstance(node, exp.Select):
         return
+    if sum(one.find(exp.Explode) is not None for one in node.expressions) > 1 and dialect != "databricks":
+        raise Untranslatable("several UNNEST in one select list (write FROM t, UNNEST(a, b) AS x(a, b))")
     joins = [one for one in node.args.get("joins") or [] if _unnested(one)]
     for one in joins:
         condition = one.args.get("on")
@@ -251,12 +273,15 @@ def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _name_column(node: exp.Expr, default: str | None) -> None:
+    """The alias of rows of one column names the column, too; in DuckDB, `default` does as well."""
     alias = node.args.get("alias")
     if alias is None:
         name = default or ("generate_series" if isinstance(node, exp.Table) else "unnest")
         node.set("alias", exp.TableAlias(this=exp.to_identifier(name), columns=[exp.to_identifier(name)]))
     elif not alias.columns:
-        alias.set("columns", [exp.to_identifier(default) if default else alias.this.copy()])
+        select = node.find_ancestor(exp.Select)
+        named = select is not None and any(one.name.lower() == default for one in select.find_all(exp.Column))
+        alias.set("columns", [exp.to_identifier(default) if named else alias.this.copy()])
 
 
 def _series(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -347,6 +372,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.TableFromRows: _rows,
     exp.Table: _table,
     exp.Unnest: _unnest,
+    exp.AtIndex: _numbered,
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateSeries: _series,
     exp.ArrayPosition: _position,
