@@ -137,7 +137,7 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     options = {**dynamic_options(cursor), **evolution}
     target_alias = _alias(cursor, "USING")
     cursor.expect("USING")
-    source, source_name, source_alias = _merge_source(cursor, with_sql)
+    source, unaliased, source_alias = _merge_source(cursor, with_sql)
     columns = cursor.names_in_parentheses() if source_alias and cursor.key == "(" else ()
     cursor.expect("ON")
     on = inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
@@ -162,7 +162,7 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
         dynamic_options=options,
         target_alias=target_alias,
         source_sql=source,
-        source_name=source_name,
+        unaliased_source=unaliased,
         source_alias=source_alias,
         source_columns=columns,
         on_sql=on,
@@ -173,19 +173,19 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
 
 
 def _merge_source(cursor: Cursor, with_sql: str | None) -> tuple[str, TableName | None, str | None]:
-    """The source as an item of a FROM list, its name when it is a table, and its alias."""
+    """The source as an item of a FROM list, its name when it is a table without an alias, and its alias."""
     start = cursor.i
     if cursor.key == "(":
         cursor.skip_group()
         return inline_ctes(with_sql, cursor.slice(start, cursor.i)), None, _alias(cursor, "ON")
     parts = cursor.dotted("a table or a query in parentheses")
     source = cursor.slice(start, cursor.i)
-    alias = _alias(cursor, "ON") or parts[-1]
+    alias = _alias(cursor, "ON")
     if with_sql is not None and len(parts) == 1:
-        return f"({with_sql} SELECT * FROM {source})", None, alias
-    if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS):
-        return source, None, alias
-    return source, TableName(parts[-2] if len(parts) > 1 else None, parts[-1]), alias
+        return f"({with_sql} SELECT * FROM {source})", None, alias or parts[-1]
+    others = len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS)
+    unaliased = None if others or alias else TableName(parts[-2] if len(parts) > 1 else None, parts[-1])
+    return source, unaliased, alias or parts[-1]
 
 
 def _merge_clause(

@@ -316,7 +316,7 @@ def _distinct_names(source: DataFrame) -> list[str]:
 
 def _source_alias(statement: Merge) -> str:
     if statement.source_alias is None:
-        return "" if statement.source_name else f" AS {SOURCE}"
+        return f" AS {SOURCE}"
     columns = f"({', '.join(quoted_name(c) for c in statement.source_columns)})" if statement.source_columns else ""
     return f" AS {quoted_name(statement.source_alias)}{columns}"
 

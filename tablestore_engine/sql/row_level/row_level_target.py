@@ -62,10 +62,11 @@ _TARGET = "__tablestore_target"
 
 @dataclass(frozen=True)
 class RowLevelTarget:
-    """The table that a statement changes, read at one snapshot; `hidden` are the hidden columns that it names."""
+    """The table that a statement changes, read at one snapshot. `written_alias` is the alias that the statement gives
+    it, and `hidden` are the hidden columns that it names."""
 
     table: Table
-    alias: str
+    written_alias: str | None
     snapshot: Snapshot | None
     plan: ScanPlan
     frames: Frames
@@ -76,6 +77,11 @@ class RowLevelTarget:
     hidden: tuple[str, ...] = ()
     rows: pa.Table | None = None
     """The rows that the statement may change, if they were looked up; they are few."""
+
+    @property
+    def alias(self) -> str:
+        """The name by which its columns are qualified."""
+        return self.written_alias or self.table.identifier[1]
 
     @property
     def keyed(self) -> bool:
@@ -187,11 +193,6 @@ class RowLevelTarget:
         rows = pa.concat_tables([self.rows, other.rows.take(pa.array(new))])
         return replace(self, plan=self.plan.and_files_of(other.plan), rows=rows)
 
-    @property
-    def written_alias(self) -> str | None:
-        """The alias that the statement gives the table."""
-        return None if self.alias == self.table.identifier[1] else self.alias
-
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
         if self.rows is not None:
@@ -298,13 +299,11 @@ def target_of(
         merge_unread(table.under_own_names().state, partial(execute_tasks, lambda: frames.spark))
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
-    name = alias or table.identifier[1]
-    return RowLevelTarget(table, name, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
+    return RowLevelTarget(table, alias, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
 
 
 def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> RowLevelTarget:
     """The target of a statement of which no row is read, unless the queries of `frames` read it."""
     unread = not frames.may_read(table)
     plan = ScanPlan(None, table.schema, ())
-    name = alias or table.identifier[1]
-    return RowLevelTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)
+    return RowLevelTarget(table, alias, frames.pin(table), plan, frames, intent=intent, unread=unread)

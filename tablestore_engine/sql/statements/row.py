@@ -72,20 +72,15 @@ class MergeClause:
 @dataclass(frozen=True, kw_only=True)
 class Merge(RowStatement):
     """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
-    name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
-    text has none."""
+    name or a query in parentheses. ``unaliased_source`` is the name of a table that the text gives no alias: the whole
+    name may qualify columns, and its last part is the alias."""
 
     target_alias: str | None = None
     source_sql: str
-    source_name: TableName | None = None
+    unaliased_source: TableName | None = None
     source_alias: str | None = None
     source_columns: tuple[str, ...] = ()
     on_sql: str
     matched: tuple[MergeClause, ...] = ()
     not_matched: tuple[MergeClause, ...] = ()
     not_matched_by_source: tuple[MergeClause, ...] = ()
-
-    @property
-    def unaliased_source(self) -> TableName | None:
-        """The source's name, when it is a table without another alias: the whole name may qualify columns."""
-        return self.source_name if self.source_name and self.source_name.name == self.source_alias else None

@@ -61,6 +61,44 @@ def test_an_alias_hides_the_name_of_the_table(target, statement, reason):
     assert stored(target) == sorted(TARGET)
 
 
+OWN = "MERGE INTO default.t AS t USING source s ON t.id = s.id"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE default.t AS t SET v = default.t.id",
+        "UPDATE default.t AS T SET v = 1 WHERE default.t.id = 1",
+        "DELETE FROM default.t AS t WHERE default.t.id = 1",
+        "DELETE FROM t AS t WHERE tablestore.default.t.id IN (1)",
+        "MERGE INTO default.t AS t USING source s ON default.t.id = s.id WHEN MATCHED THEN DELETE",
+        f"{OWN} WHEN MATCHED AND default.t.v = 30 THEN DELETE",
+        f"{OWN} WHEN MATCHED THEN UPDATE SET v = default.t.v + 1",
+        f"{OWN} WHEN NOT MATCHED BY SOURCE AND default.t.id < 3 THEN DELETE",
+        f"{OWN} WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = default.t.id",
+        "MERGE INTO t USING default.u AS u ON t.id = default.u.id WHEN MATCHED THEN DELETE",
+        "MERGE INTO t USING default.u U ON t.id = u.id WHEN MATCHED THEN UPDATE SET v = default.u.v",
+        "MERGE INTO t USING default.u AS u ON t.id = u.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (1, default.u.v)",
+    ],
+)
+def test_an_alias_that_is_the_last_name_of_the_table_hides_its_schema(target, statement):
+    """As in Spark: `t` is another name than `default.t`, also where the statement gives it to `default.t`."""
+    target.execute("CREATE TABLE u AS SELECT * FROM source")
+    with pytest.raises(SqlError, match=r"UNRESOLVED_COLUMN.*`default`\.`[tu]`\.`(id|v)` cannot be resolved"):
+        target.execute(statement)
+    assert stored(target) == sorted(TARGET)
+
+
+def test_without_an_alias_the_whole_name_of_a_table_qualifies_its_columns(target):
+    target.execute("CREATE TABLE u AS SELECT * FROM source")
+    target.execute(
+        "MERGE INTO default.t USING default.u ON default.t.id = default.u.id AND t.v < 10 * default.u.id + 1 "
+        "WHEN MATCHED AND default.t.id = 3 THEN UPDATE SET default.t.v = default.t.v + default.u.v "
+        "WHEN NOT MATCHED BY SOURCE AND default.t.id > 9 THEN DELETE"
+    )
+    assert stored(target) == sorted((i, 330 if i == 3 else v, s) for i, v, s in TARGET if i < 10)
+
+
 def test_a_struct_that_is_called_like_the_table_is_not_hidden(store):
     store.execute("CREATE TABLE st (id INT, st STRUCT<v: INT>)")
     store.execute("INSERT INTO st VALUES (1, named_struct('v', 1))")

@@ -189,7 +189,7 @@ ROWS: list[Case] = [
         {
             "table": T,
             "source_sql": "db.u",
-            "source_name": TableName("db", "u"),
+            "unaliased_source": TableName("db", "u"),
             "source_alias": "u",
             "on_sql": "t.id = u.id",
             "matched": (MergeClause(action="UPDATE", star=True),),
@@ -214,7 +214,6 @@ ROWS: list[Case] = [
             "table": T,
             "target_alias": "when",
             "source_sql": "s",
-            "source_name": TableName(None, "s"),
             "source_alias": "then",
             "on_sql": "then.k = when.k",
             "matched": (
