@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _FAILED = "Error occurred during query planning:"
+_WITHOUT_ERRORS: tuple[list[str], ...] = ([], ["FORMATTED"])
+"""The modes whose plans have no error in them: an error is the whole answer, and begins with `_FAILED`."""
 
 
 def plan_of(frames: Frames, query: BoundQuery | str, prefix: str, notes: Sequence[str] = ()) -> DataFrame:
@@ -31,10 +33,13 @@ def plan_of(frames: Frames, query: BoundQuery | str, prefix: str, notes: Sequenc
     Raises:
         TableStoreError: the query has no plan, for the reason that the query itself would say.
     """
-    frames.run(query)  # raises, with the line of the user's text
+    has_no_errors = prefix.upper().split()[1:] in _WITHOUT_ERRORS
+    if not has_no_errors:
+        frames.run(query)
     answer = frames.run(query, prefix)
     with translated():
         lines = [str(row[0]) for row in answer.collect()]
     if lines[0].startswith(_FAILED):
+        frames.run(query)  # raises, with the line of the user's text, if Spark cannot analyse it
         raise failure("\n".join(lines).removeprefix(_FAILED).strip())
     return named_plan(answer, [*notes, *frames.scans])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SchemaError, SqlError, TableStoreError
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 
 pytestmark = pytest.mark.spark
 
@@ -125,6 +126,8 @@ def test_an_insert_that_adds_columns_is_planned(store):
     [
         ("EXPLAIN", "SELECT id, nope FROM t"),
         ("EXPLAIN EXTENDED", "SELECT nope(v) FROM t"),
+        ("EXPLAIN COST", "SELECT nope FROM t"),
+        ("EXPLAIN CODEGEN", "SELECT nope FROM t"),
         ("EXPLAIN", "SELECT * FROM t WHERE v > (SELECT max(nope) FROM t)"),
         ("EXPLAIN FORMATTED", "SELECT * FROM nope"),
         ("EXPLAIN CREATE TABLE u AS", "SELECT id,\n nope FROM t"),
@@ -141,3 +144,12 @@ def test_a_query_that_has_no_plan_is_refused_as_without_explain(store, mode, que
     assert type(explained.value) is type(alone.value)
     assert explained.value.message.partition("\n")[0].endswith(alone.value.message.partition("\n")[0])
     assert not store.catalog.table_exists("default", "u")
+
+
+def test_a_query_is_analysed_once(store, monkeypatch):
+    store.sql("CREATE TABLE t (id INT, v INT)")
+    texts, run = [], Frames.run
+    monkeypatch.setattr(Frames, "run", lambda self, bound, prefix="": texts.append(prefix) or run(self, bound, prefix))
+    for mode in ("EXPLAIN", "EXPLAIN FORMATTED"):
+        store.sql(f"{mode} SELECT id FROM t")
+    assert [text.strip() for text in texts] == ["EXPLAIN", "EXPLAIN FORMATTED"]
