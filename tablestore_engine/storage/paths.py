@@ -14,6 +14,7 @@ from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_INDEX_SUFFIX
 
 DATABASE_SUFFIX = ".db"
+LONGEST_NAME = 200  # bytes that `check_name` takes
 _POSTPONE_BUCKET = -2
 _BUCKET = "bucket-"
 _TAG = "tag-"
@@ -340,6 +341,6 @@ def check_name(kind: str, name: str) -> str:
             f"'{name}' cannot be the name of a {kind}.",
             hint="A name is not empty, does not begin with a dot and contains no slash.",
         )
-    if len(name.encode()) > 200:
-        raise UserError(f"The name of the {kind} '{name[:40]}…' is too long: 200 bytes at most.")
+    if len(name.encode()) > LONGEST_NAME:
+        raise UserError(f"The name of the {kind} '{name[:40]}…' is too long: {LONGEST_NAME} bytes at most.")
     return name

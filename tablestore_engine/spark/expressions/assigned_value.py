@@ -16,7 +16,7 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.names import Names, Resolver
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.assignable_types import LEGACY, check_assignable
-from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql, may_fail
+from tablestore_engine.spark.expressions.checked_cast import checked_cast, may_fail
 
 _GIVEN: Final = "given_value"
 
@@ -67,7 +67,7 @@ class StoreAssignment:
         if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
             return self._map(value, given, wanted, column, depth)
         check_assignable(self.policy, given, wanted, column)
-        return checked_cast_sql(value, wanted, column, given) if self.fails and may_fail(given, wanted) else None
+        return checked_cast(value, wanted, column, given) if self.fails and may_fail(given, wanted) else None
 
     def _map(self, value: str, given: T.MapType, wanted: T.MapType, column: str, depth: int) -> str | None:
         key, one = f"key{depth}", f"one{depth}"

@@ -20,7 +20,6 @@ _NOT_HELD: Final = "cannot hold the value"
 NOT_HELD: Final = re.compile(rf"Column '[^\n]*' \([^\n]*\) {_NOT_HELD} .*", re.DOTALL)
 """The message of a value that its column cannot hold."""
 NOT_HELD_HINT: Final = "Correct the value; try_cast makes null of it."
-_CHECKED: Final = re.compile(r"coalesce\(try_cast\((.*?) AS [^ ]+\), CASE WHEN ", re.DOTALL)
 
 _DIGITS: Final = {kind: INTEGER_DIGITS[root] for kind, root in INTEGER_TYPES.items()}
 
@@ -52,22 +51,29 @@ def may_be_out_of_range(given: T.DataType, wanted: T.DataType) -> bool:
     return more > 0 or (more == 0 and _scale(given) > _scale(wanted))
 
 
-def checked_cast_sql(value: str, wanted: T.DataType, column: str, given: T.DataType | None = None) -> str:
-    """SQL of a value in the type of a column or field; of an error where that does not hold it.
+class CheckedCast(str):
+    """SQL of a checked cast. `given_sql` is SQL of the value that is cast, of the type `given`."""
 
-    `column` is what the error calls it, `given` the value's type, if it is known.
+    __slots__ = ("given", "given_sql")
+
+    given: T.DataType
+    given_sql: str
+
+
+def checked_cast(value: str, wanted: T.DataType, column: str, given: T.DataType) -> CheckedCast:
+    """SQL of a value of the type `given` in the type of a column or field; of an error where that does not hold it.
+
+    `column` is what the error calls it.
     """
     kind = wanted.simpleString()
     complaint, quote = f"Column '{column}' ({kind}) {_NOT_HELD} ", "'" if isinstance(given, T.StringType) else ""
     shown = f"left(CAST({value} AS STRING), {_MOST_SHOWN})"
     failed = f"raise_error(concat({literal(complaint + quote)}, {shown}, {literal(quote + '.')}))"
-    return f"coalesce(try_cast({value} AS {kind}), CASE WHEN {value} IS NOT NULL THEN CAST({failed} AS {kind}) END)"
-
-
-def unchecked(sql: str, wanted: T.DataType, column: str) -> str:
-    """The value of which `checked_cast_sql` made a text, for a number; another text as it is."""
-    found = _CHECKED.match(sql)
-    return found[1] if found is not None and checked_cast_sql(found[1], wanted, column) == sql else sql
+    made = CheckedCast(
+        f"coalesce(try_cast({value} AS {kind}), CASE WHEN {value} IS NOT NULL THEN CAST({failed} AS {kind}) END)"
+    )
+    made.given_sql, made.given = value, given
+    return made
 
 
 def _whole_digits(kind: T.DataType) -> int:

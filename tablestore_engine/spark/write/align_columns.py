@@ -27,7 +27,7 @@ from tablestore_engine.spark.expressions.assignable_types import LEGACY
 from tablestore_engine.spark.expressions.assigned_value import StoreAssignment
 from tablestore_engine.spark.expressions.cast_old_columns_sql import without_digits
 from tablestore_engine.spark.expressions.char_text import filled
-from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql
+from tablestore_engine.spark.expressions.checked_cast import checked_cast
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import from_spark_type, sql_type, to_spark_type
 from tablestore_engine.spark.session.session_settings import assignment_policy, refuses_values, session_resolver
@@ -111,7 +111,7 @@ def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
     """SQL of a value of a PARTITION clause as its column holds it: to Spark, such values of all types are texts."""
     wanted = to_spark_type(field.type)
     if not isinstance(wanted, (T.StringType, T.BinaryType)) and refuses_values(spark):
-        return checked_cast_sql(f"CAST({value} AS STRING)", wanted, field.name, T.StringType())
+        return checked_cast(f"CAST({value} AS STRING)", wanted, field.name, T.StringType())
     return f"CAST({value} AS {sql_type(field.type)})"
 
 

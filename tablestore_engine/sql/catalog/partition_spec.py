@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -39,12 +39,17 @@ def static_values(schema: TableSchema, spec: PartitionSpec, resolver: Resolver =
                 hint=did_you_mean(one.column, schema.partition_keys),
             )
         resolver.check_spelling(one.column, name)
-        if name in found:
-            raise SqlError(f"The partition column '{name}' occurs twice.")
+        refuse_repeated(name, found)
         if one.value_sql is None:
             raise SqlError(f"The partition column '{name}' needs a value.", hint=f"Write {name} = value.")
         found[name] = _value(one.value_sql, schema.field(name).type, name)
     return found
+
+
+def refuse_repeated(name: str, named: Container[str]) -> None:
+    """Raise a SqlError for a partition column that a spec has named before."""
+    if name in named:
+        raise SqlError(f"The partition column '{name}' occurs twice in one partition.", hint="Name it once.")
 
 
 def clause_values(schema: TableSchema, spec: PartitionSpec, resolver: Resolver) -> dict[str, Any]:

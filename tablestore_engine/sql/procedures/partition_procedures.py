@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from tablestore_engine.errors import SqlError
@@ -16,42 +15,31 @@ from tablestore_engine.operation.scan.partition_filter import PartitionValuesFil
 from tablestore_engine.operation.table_commands.metadata_commands import drop_partitions, expire_partitions
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
+from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field, refuse_repeated
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
 from tablestore_engine.sql.write_statements.statement_context import RowContext
 from tablestore_engine.table import Table
 
-_TWICE = "The partition column '{}' occurs twice in one partition."
-
-
-def partition_specs(listed: str) -> list[dict[str, str]]:
-    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`, each of them once. Raises SqlError."""
-    specs = []
-    for part in listed.split(";"):
-        spec = {}
-        for pair in part.split(","):
-            column, equals, value = pair.partition("=")
-            if not equals:
-                raise SqlError(f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'.")
-            if column.strip() in spec:
-                raise SqlError(_TWICE.format(column.strip()), hint="Write partitions as 'dt=2024-01-01;dt=2024-01-02'.")
-            spec[column.strip()] = value.strip()
-        specs.append(spec)
-    return specs
-
 
 def listed_partitions(schema: TableSchema, listed: str) -> PartitionValuesFilter:
-    """Chooses the partitions of a list; see `partition_specs`."""
-    return chosen_partitions(schema, [_values(spec, schema) for spec in partition_specs(listed)])
+    """Chooses the partitions of a list; see `_specs`."""
+    return chosen_partitions(schema, _specs(listed, schema))
 
 
-def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
-    """The values of the texts of a list. Raises ColumnNotFound, SchemaError, SqlError."""
+def _specs(listed: str, schema: TableSchema) -> list[dict[str, Any]]:
+    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`, each of them once. Raises ColumnNotFound,
+    SchemaError, SqlError."""
+    return [_spec(part, schema) for part in listed.split(";")]
+
+
+def _spec(part: str, schema: TableSchema) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for column, value in spec.items():
+    for pair in part.split(","):
+        column, equals, value = (one.strip() for one in pair.partition("="))
+        if not equals:
+            raise SqlError(f"'{part}' is not a partition.", hint="Write dt=2024-01-01,hr=1;dt=2024-01-02.")
         field = partition_field(column, schema)
-        if field.name in found:
-            raise SqlError(_TWICE.format(field.name))
+        refuse_repeated(field.name, found)
         try:
             found[field.name] = None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
         except ValueError as error:
@@ -63,7 +51,7 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Missing ones are
     ignored."""
     schema, partition_format = table.schema, PartitionFormat(table.schema)
-    wanted = [_values(spec, schema) for spec in partition_specs(str(arguments["partitions"]))]
+    wanted = _specs(str(arguments["partitions"]), schema)
     by_index = [{schema.partition_keys.index(name): value for name, value in one.items()} for one in wanted]
     live = {e.partition for e in table.live_files()}
     drop_partitions(table.state, {row for row in live if any(partition_format.covers(one, row) for one in by_index)})

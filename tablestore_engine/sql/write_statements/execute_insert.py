@@ -31,7 +31,7 @@ from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.spark.write.align_columns import align, given_value_sql
-from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
+from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field, refuse_repeated
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.row import InsertInto, Insertion, InsertOverwrite
@@ -146,12 +146,12 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
 
 def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
     """SQL of the values that a PARTITION clause gives, by the name of the column."""
-    columns, named = {}, set()
+    columns: dict[str, str] = {}
+    named: set[str] = set()
     for entry in spec:
         field = partition_field(entry.column, schema)
         session_resolver(frames.spark).check_spelling(entry.column, field.name)
-        if field.name in named:
-            raise SqlError(f"The partition column '{field.name}' occurs twice.", hint="Name it once in PARTITION (…).")
+        refuse_repeated(field.name, named)
         named.add(field.name)
         if entry.value_sql is not None:
             columns[field.name] = frames.expression(_value_sql(entry.value_sql, field), {})

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyspark.sql import types as T
 
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.expressions.clauses import Clause, SeenRows, applied
@@ -21,8 +22,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.types import DataField, has_root
-from tablestore_engine.spark.expressions.checked_cast import unchecked
-from tablestore_engine.spark.expressions.spark_types import to_spark_type
+from tablestore_engine.spark.expressions.checked_cast import CheckedCast
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 from tablestore_engine.sql.row_level.clauses.named_side import (
     NamedSide,
@@ -103,7 +103,7 @@ class HeldScope:
         found = []
         for removes, condition_sql, values in zip(self.removing, self.scope.conditions, self.scope.values, strict=True):
             condition = None if condition_sql is None else self._read(condition_sql, resolver)
-            given = {} if removes else {one.name: self._read_value(values[one.name], one, resolver) for one in columns}
+            given = {} if removes else {one.name: self._read_value(values[one.name], resolver) for one in columns}
             known = {name: value for name, value in given.items() if value is not None}
             if len(known) < len(given) or (condition is None and condition_sql is not None):
                 return None
@@ -112,11 +112,13 @@ class HeldScope:
             found.append(Clause(condition, known, same))
         return found
 
-    def _read_value(self, sql: str, column: DataField, resolver: Resolver) -> Expression | None:
-        """A value; that of which a checked cast was made, because Arrow knows which numbers a column holds."""
+    def _read_value(self, sql: str, resolver: Resolver) -> Expression | None:
+        """A value; before a checked cast, unless it is a text: Arrow knows which numbers a column holds."""
         if _is_null(sql):
             return Literal(None, None)
-        return self._read(unchecked(sql, to_spark_type(column.type), column.name), resolver)
+        if isinstance(sql, CheckedCast) and not isinstance(sql.given, T.StringType):
+            sql = sql.given_sql
+        return self._read(sql, resolver)
 
     def _read(self, sql: str, resolver: Resolver) -> Expression | None:
         return read_on(sql, [side for side, _ in self.sides], resolver)

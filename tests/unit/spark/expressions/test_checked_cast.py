@@ -7,10 +7,9 @@ from pyspark.sql import types as T
 
 from tablestore_engine.spark.expressions.checked_cast import (
     NOT_HELD,
-    checked_cast_sql,
+    checked_cast,
     may_be_out_of_range,
     may_fail,
-    unchecked,
 )
 
 BYTE, INT, LONG, DOUBLE = T.ByteType(), T.IntegerType(), T.LongType(), T.DoubleType()
@@ -59,12 +58,13 @@ def test_casts_that_may_fail(given, wanted, may):
     assert may_fail(given, wanted) is may
 
 
-def test_the_value_of_a_checked_cast():
-    assert unchecked(checked_cast_sql("(t.n AS x + 1)", INT, "n"), INT, "n") == "(t.n AS x + 1)"
-    other = checked_cast_sql("(t.n)", INT, "m")
-    assert unchecked(other, INT, "n") == other
-    own = "coalesce(try_cast(t.n AS int), CASE WHEN t.n > 1 THEN 1 END)"
-    assert unchecked(own, INT, "n") == own
+def test_a_checked_cast_knows_what_is_cast():
+    found = checked_cast("(t.n + 1)", INT, "n", LONG)
+    assert (found.given_sql, found.given) == ("(t.n + 1)", LONG)
+    assert found.startswith(
+        "coalesce(try_cast((t.n + 1) AS int), CASE WHEN (t.n + 1) IS NOT NULL THEN CAST(raise_error("
+    )
+    assert found.endswith(" AS int) END)")
 
 
 def test_the_message_in_an_error_of_spark():

@@ -13,7 +13,7 @@ from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.names import ANY_CASE, Resolver
 from tablestore_engine.schema.types.types import AtomicType, DataField
-from tablestore_engine.spark.expressions.checked_cast import checked_cast_sql
+from tablestore_engine.spark.expressions.checked_cast import checked_cast
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide, held_changes
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 
@@ -143,6 +143,9 @@ def test_types_that_spark_changes_when_it_reads_them_are_left_to_it():
 
 
 def test_a_checked_cast_of_a_number_is_what_arrow_checks():
-    fits = checked_cast_sql("(s.id + 1L)", T.ByteType(), "n")
+    fits = checked_cast("(s.id + 1L)", T.ByteType(), "n", T.LongType())
     assert changed([("t.id = 2", {"n": fits})]) == [(2, 3, Decimal("2.00"), None, KEPT)]
-    assert changed([("t.id = 2", {"n": checked_cast_sql("(s.id + 200L)", T.ByteType(), "n")})]) is None
+    too_large = checked_cast("(s.id + 200L)", T.ByteType(), "n", T.LongType())
+    assert changed([("t.id = 2", {"n": too_large})]) is None
+    # A text is read by Spark's rules, so its cast stays as it is.
+    assert changed([("t.id = 2", {"n": checked_cast("('1')", T.ByteType(), "n", T.StringType())})]) is None
