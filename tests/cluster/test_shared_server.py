@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 import yaml
@@ -117,6 +118,25 @@ import sys
 from pyspark.sql import SparkSession
 SparkSession.builder.remote(f"sc://localhost:{sys.argv[1]}").create().sql("select 1").collect()
 """
+
+
+def test_a_statement_on_a_server_that_is_stopped_says_so(project):
+    project.run("run", "--select", "upserted")
+    command = [sys.executable, "-m", "tablestore_engine.cli", "sql", "-w", project.warehouse, "--session", "shared"]
+    long = "select count(*) from range(3000000) a join range(200000) b on a.id % 7 = b.id % 7"
+    client = subprocess.Popen(
+        [*command, f"insert into dev.upserted select 1, count(*) from ({long})"], env=environment(project.cache),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    time.sleep(15)
+    (server,) = project.servers()
+    assert server.in_use
+    stop_server(server, force=True)
+    output = client.communicate(timeout=120)[0]
+    assert client.returncode != 0
+    assert output.startswith("Error: ") and len(output.splitlines()) == 1, output
+    assert "The shared Spark server has ended, or was stopped, while the statement ran. Run the statement" in output
+    assert project.rows("upserted") == 1000
 
 
 # Materializations, seeds, a snapshot and a model in Python: what depends on the server's settings. The client is that

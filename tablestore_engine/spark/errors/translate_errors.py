@@ -30,6 +30,7 @@ from tablestore_engine.spark.errors.error_hints import error_hint
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
 from tablestore_engine.spark.errors.raised_errors import raised_error
 from tablestore_engine.spark.errors.unreadable_files import failed_file
+from tablestore_engine.spark.session.server_client import ended_server
 
 _MAX_MESSAGE = 2_000
 _NO_STACK_LEFT = "java.lang.StackOverflowError"
@@ -75,13 +76,19 @@ def translated(text: str = "", locate: Callable[[int], str] | None = None) -> It
     except PySparkException as error:
         if isinstance(error, (AttributeError, LookupError)):
             raise  # by which Python learns that a frame has no such attribute or column
-        raise translate(error, text, locate) from None
+        raise _ended(error) or translate(error, text, locate) from None
     except Exception as error:
         if was_interrupted(error):
             raise KeyboardInterrupt from None
         if type(error).__module__.startswith(("py4j", "grpc")):
-            raise failure(str(error) or type(error).__name__) from None
+            raise _ended(error) or failure(str(error) or type(error).__name__) from None
         raise
+
+
+def _ended(error: Exception) -> TableStoreError | None:
+    """The error of a server that has ended, if Spark failed for another reason than what the statement says."""
+    said = isinstance(error, (ParseException, AnalysisException))
+    return None if said else ended_server()
 
 
 def translate(error: PySparkException, text: str = "", locate: Callable[[int], str] | None = None) -> TableStoreError:

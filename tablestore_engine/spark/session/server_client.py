@@ -39,7 +39,7 @@ _PROGRAM = "tablestore_engine.spark.session.server_process"
 _uses: dict[str, int] = {}
 """The use locks of this process, by folder. Held until it ends."""
 _found: dict[str, ServerFolder] = {}
-"""The folders of the servers that this process found, by their addresses."""
+"""The folders of the servers that this process found, by their addresses, the latest last."""
 
 Launch = Callable[[ServerFolder, SessionConfig, int, str], None]
 """Starts a server of a folder, as configured, which inherits a lock, and writes a log."""
@@ -78,6 +78,7 @@ def attach(config: SessionConfig, environ: Mapping[str, str] | None = None, laun
             import_what_statements_need()  # while Spark starts
         record = _await_record(folder, deadline)
         if record is not None and _listens(record):
+            _found.pop(record.url, None)
             _found[record.url] = folder
             return record
         if record is None:
@@ -91,6 +92,17 @@ def has_ended(url: str) -> bool:
     folder = _found[url]
     record = folder.record()
     return record is None or record.url != url or not folder.is_alive() or not _listens(record)
+
+
+def ended_server() -> EnvironmentProblem | None:
+    """The error of a statement that failed because the shared server of this process has ended; None while it lives,
+    or there is none."""
+    if not _found or not has_ended(next(reversed(_found))):
+        return None
+    return EnvironmentProblem(
+        "The shared Spark server has ended, or was stopped, while the statement ran.",
+        hint="Run the statement again: a new server is started.",
+    )
 
 
 def living_servers(cache_dir: str | None = None, warehouse: str | None = None) -> list[Server]:

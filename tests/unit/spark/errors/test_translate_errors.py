@@ -6,6 +6,7 @@ import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkAttributeError, PySparkException
 
 from tablestore_engine.errors import (
+    EnvironmentProblem,
     ExecutionError,
     ParseError,
     RowKindError,
@@ -14,6 +15,7 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.schema.table.row_kind import KINDS_HINT
+from tablestore_engine.spark.errors import translate_errors
 from tablestore_engine.spark.errors.translate_errors import failure, short_message, translate, translated
 
 
@@ -133,6 +135,27 @@ def test_ctrl_c_is_an_interrupt_when_pyspark_cannot_cancel_its_jobs():
 def test_a_lost_jvm_is_no_interrupt():
     with pytest.raises(ExecutionError, match="Answer from Java side is empty"), translated():
         raise Py4JNetworkError("Answer from Java side is empty")
+
+
+class RpcError(Exception):
+    """A fake of gRPC's."""
+
+
+RpcError.__module__ = "grpc"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (RpcError("failed to connect to all addresses"), EnvironmentProblem),
+        (PySparkException("Job 0 cancelled because SparkContext was shut down"), EnvironmentProblem),
+        (AnalysisException("no such column"), SqlError),
+    ],
+)
+def test_what_fails_because_the_shared_server_has_ended_says_so(monkeypatch, error, kind):
+    monkeypatch.setattr(translate_errors, "ended_server", lambda: EnvironmentProblem("The server was stopped."))
+    with pytest.raises(kind), translated():
+        raise error
 
 
 def test_a_missing_attribute_stays_one():

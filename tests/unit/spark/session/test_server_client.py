@@ -16,6 +16,7 @@ from tablestore_engine.errors import EnvironmentProblem, ServerInUseError
 from tablestore_engine.spark.session import server_client
 from tablestore_engine.spark.session.server_client import (
     attach,
+    ended_server,
     has_ended,
     living_servers,
     stop_server,
@@ -46,6 +47,7 @@ def launched(monkeypatch):
     """The processes that were started; they are ended, and this process's locks are released, when the test ends."""
     started = []
     monkeypatch.setattr(server_client, "_uses", {})
+    monkeypatch.setattr(server_client, "_found", {})
     yield started
     for descriptor in server_client._uses.values():
         os.close(descriptor)
@@ -88,13 +90,16 @@ def test_other_settings_need_another_server_unless_any_will_do(find, launched):
 
 
 def test_a_killed_server_is_replaced(find, launched):
+    assert ended_server() is None
     first = find()
-    assert not has_ended(first.url)
+    assert (has_ended(first.url), ended_server()) == (False, None)
     launched[0].kill()
     launched[0].wait()
     assert has_ended(first.url)
+    assert "Run the statement again" in str(ended_server())
     second = find()
     assert second.pid != first.pid
+    assert ended_server() is None
     assert (has_ended(first.url), has_ended(second.url)) == (True, False)
     assert len(launched) == 2
 
