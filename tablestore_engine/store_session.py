@@ -120,14 +120,14 @@ class StoreSession:
         return Resolver(distinguishes)
 
     def _reset(self, statement: ResetSession) -> StatementResult:
-        """RESET in Spark, which then gets back what the engine needs."""
+        """RESET in Spark, which then gets back what the engine needs, and what the session was prepared with."""
         from tablestore_engine.spark.errors.translate_errors import translated
-        from tablestore_engine.spark.session.session import prepare_session
+        from tablestore_engine.spark.session.session import restore_settings
 
         spark = self.spark
         with translated():
             spark.sql(statement.sql)
-        prepare_session(spark)
+        restore_settings(spark, statement.setting)
         if statement.setting is None:
             self._options = dict(self._initial_options)
         return StatementResult("RESET")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.util
+import importlib
 import logging
 import os
 import sys
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
-from weakref import ReferenceType, ref
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_classic import start_classic
@@ -32,6 +32,7 @@ __all__ = [
     "SessionConfig",
     "new_session",
     "prepare_session",
+    "restore_settings",
     "server_ended",
     "start_in_background",
     "start_session",
@@ -50,6 +51,8 @@ class _Root:
 
 _lock = threading.RLock()
 _roots: dict[int, _Root] = {}  # by the session's identity
+_given: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
+"""The settings that sessions were prepared with, and that are not of their application."""
 
 
 def start_session(config: SessionConfig | None = None) -> SparkSession:
@@ -123,12 +126,27 @@ def stop_session(root: SparkSession) -> None:
 
 def prepare_session(spark: SparkSession, settings: Mapping[str, str] | None = None) -> SparkSession:
     """Sets what the engine needs, and the ``settings`` that can change at run time, in a running session."""
-    # PySpark warns with Java's stack of what it raises next.
-    warnings.filterwarnings("ignore", message="(?s)toPandas attempted Arrow .* not continue", category=UserWarning)
-    for key, value in {**REQUIRED_SETTINGS, **(settings or {})}.items():
+    # PySpark warns of what it raises next, with Java's stack or for the user of another program.
+    for message in ("(?s)toPandas attempted Arrow .* not continue", r"\[RETRIES_EXCEEDED\]"):
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
+    if settings:
+        _given[spark] = dict(settings)
+    _set(spark, {**REQUIRED_SETTINGS, **(settings or {})})
+    return spark
+
+
+def restore_settings(spark: SparkSession, setting: str | None = None) -> None:
+    """After RESET of a setting, or of all: sets what the engine needs, and what the session was prepared with and
+    Spark does not know as the session's beginning."""
+    given = _given.get(spark, {})
+    of_reset = {key: value for key, value in given.items() if setting in (None, key)}
+    _set(spark, {**REQUIRED_SETTINGS, **of_reset})
+
+
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
         if key in REQUIRED_SETTINGS or (key.startswith("spark.sql.") and spark.conf.isModifiable(key)):
             spark.conf.set(key, value)
-    return spark
 
 
 def _running_session() -> SparkSession | None:
@@ -206,7 +224,7 @@ def _require_connect(what: str) -> None:
     missing = [name for name in _connect_packages() if not _importable(name)]
     if missing:
         raise EnvironmentProblem(
-            f"{what} needs packages that are not installed: {', '.join(missing)}.",
+            f"{what} needs packages that are not installed, or cannot be imported: {', '.join(missing)}.",
             hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
         )
 
@@ -231,6 +249,7 @@ def _connect_alike(root: SparkSession) -> SparkSession:
 
 def _importable(name: str) -> bool:
     try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
+        importlib.import_module(name)
+    except ImportError:
         return False
+    return True

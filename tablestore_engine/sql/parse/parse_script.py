@@ -257,7 +257,7 @@ def reset(cursor: Cursor) -> Statement | None:
     if found is None or found["value"] is not None:
         if _OF_PAIMON.fullmatch(setting) and "=" not in setting:
             return ResetSession(sql=f"RESET {quoted_name(setting)}", setting=setting)
-        return ResetSession(sql=cursor.text, setting=setting or None)
+        return ResetSession(sql=cursor.text, setting=setting.strip("`") or None)
     return ResetSessionOption(sql=cursor.text, option=found["option"])
 
 

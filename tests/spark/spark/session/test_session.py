@@ -210,5 +210,5 @@ def test_connect_without_its_packages_is_one_clear_message(folder):
         """,
     )
     assert (code, err) == (0, "")
-    assert "needs packages that are not installed: grpc." in out
+    assert "needs packages that are not installed, or cannot be imported: grpc." in out
     assert "pip install 'dbt-tablestore[connect]'" in out

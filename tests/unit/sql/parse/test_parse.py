@@ -183,6 +183,7 @@ def test_settings_of_paimon_need_no_backquotes():
         ("SET spark.sql.ansi.enabled = true", "SET spark.sql.ansi.enabled = true"),
     ):
         assert parse(text).sql == sql
+    assert parse("RESET `spark.sql.ansi.enabled`").setting == "spark.sql.ansi.enabled"
 
 
 @pytest.mark.parametrize("text", ["use catalog tablestore", "SET CATALOG 'Paimon'", "use catalog spark_catalog"])

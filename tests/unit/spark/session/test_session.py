@@ -1,0 +1,57 @@
+"""What a session is prepared with, without Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.spark.session import session
+from tablestore_engine.spark.session.session import prepare_session, restore_settings, start_session
+from tablestore_engine.spark.session.session_config import REQUIRED_SETTINGS, SessionConfig
+
+
+class Spark:
+    """A session of a server, whose own settings are those of RESET."""
+
+    def __init__(self):
+        self.settings = {}
+        self.conf = self
+
+    def isModifiable(self, key):  # noqa: N802 -- the name is Spark's
+        return True
+
+    def set(self, key, value):
+        self.settings[key] = value
+
+
+ZONE, PARTITIONS, ANSI = "spark.sql.session.timeZone", "spark.sql.shuffle.partitions", "spark.sql.ansi.enabled"
+GIVEN = {ZONE: "America/New_York", PARTITIONS: "2", "spark.driver.memory": "1g"}
+
+
+@pytest.mark.parametrize(
+    ("reset", "left"),
+    [
+        (None, {ZONE: "America/New_York", PARTITIONS: "2"}),
+        (PARTITIONS, {ZONE: "Etc/UTC", PARTITIONS: "2", ANSI: "false"}),
+        (ANSI, {ZONE: "Etc/UTC", PARTITIONS: "7"}),
+    ],
+)
+def test_a_reset_brings_back_what_the_session_was_prepared_with(reset, left):
+    spark = Spark()
+    prepare_session(spark, GIVEN)
+    assert spark.settings == {**REQUIRED_SETTINGS, ZONE: "America/New_York", PARTITIONS: "2"}
+    prepare_session(spark)  # by a store
+    spark.settings |= {ZONE: "Etc/UTC", PARTITIONS: "7", ANSI: "false"}
+    for key in list(spark.settings):
+        if reset in (None, key):
+            del spark.settings[key]
+    restore_settings(spark, reset)
+    assert spark.settings == {**REQUIRED_SETTINGS, **left}
+
+
+def test_a_shared_session_needs_packages_that_can_be_imported(monkeypatch, tmp_path):
+    (tmp_path / "broken_grpc.py").write_text("raise ImportError('another system')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(session, "_connect_packages", lambda: ("json", "broken_grpc", "absent_grpc"))
+    with pytest.raises(EnvironmentProblem, match=r"imported: broken_grpc, absent_grpc\. .*dbt-tablestore\[connect\]"):
+        start_session(SessionConfig(shared=str(tmp_path)))
