@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.data import lineitem
 from benchmarks.peers.engines import ENGINES, OURS, Engine, engine_of
-from benchmarks.peers.environments import environment_of
+from benchmarks.peers.environments import environment_of, require_maven
 from benchmarks.peers.table import table_of, write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -35,12 +35,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     given = parser.parse_args()
     figures = given.folder.resolve() / f"figures-sf{given.scale:g}.json"
+    engines = [engine_of(name) for name in filter(None, given.engines.split(","))]
+    require_maven(engines, given.folder.resolve())
     _prepare(given)
-    for name in filter(None, given.engines.split(",")):
-        engine = engine_of(name)
+    for engine in engines:
         environment_of(engine, given.folder.resolve())
         for state in () if given.install else given.states.split(","):
-            _keep(figures, name, state, _measured(given, engine, state))
+            _keep(figures, engine.name, state, _measured(given, engine, state))
     if figures.exists():
         found = json.loads(figures.read_text())
         lines = table_of(found, given.scale)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.peers.engines import Engine
+from benchmarks.peers.engines import OURS, Engine
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -17,6 +18,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <dependencies>{dependencies}</dependencies>
 </project>
 """
+_FETCHED = "fetched"  # a file in the folder of an engine's jars, once they are complete
 _DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 
 
@@ -36,8 +38,19 @@ def environment_of(engine: Engine, folder: Path) -> Environment:
         interpreter = folder / f"pyspark-{engine.pyspark}"
         _once(interpreter / "installed", partial(_install, interpreter, engine.pyspark))
         python = str(interpreter / "bin" / "python")
-    _once(home / "fetched", partial(_fetch, engine, home))
+    _once(home / _FETCHED, partial(_fetch, engine, home))
     return Environment(python, home / "jars")
+
+
+def require_maven(engines: Sequence[Engine], folder: Path) -> None:
+    """End the program if jars of engines have to be fetched, and there is no Maven."""
+    unfetched = [one.name for one in engines if one.jars and not (folder / one.environment / _FETCHED).exists()]
+    if unfetched and shutil.which("mvn") is None:
+        raise SystemExit(
+            f"The jars of {', '.join(unfetched)} are fetched by Maven, and no mvn was found by the PATH. "
+            "Install it (Debian, Ubuntu: sudo apt-get install maven), or measure others with "
+            f"PEERS='--engines {OURS}'."
+        )
 
 
 def _once(mark: Path, action: Callable[[], None]) -> None:

@@ -152,7 +152,7 @@ RpcError.__module__ = "grpc"
         (AnalysisException("no such column"), SqlError),
     ],
 )
-def test_what_fails_because_the_shared_server_has_ended_says_so(monkeypatch, error, kind):
+def test_failures_of_a_shared_server_that_has_ended_say_so(monkeypatch, error, kind):
     monkeypatch.setattr(translate_errors, "ended_server", lambda: EnvironmentProblem("The server was stopped."))
     with pytest.raises(kind), translated():
         raise error
