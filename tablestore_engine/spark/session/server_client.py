@@ -101,7 +101,8 @@ def ended_server() -> EnvironmentProblem | None:
         return None
     return EnvironmentProblem(
         "The shared Spark server has ended, or was stopped, while the statement ran.",
-        hint="Run the statement again: a new server is started.",
+        hint="Run the statement again: the next dbt or tablestore, and a new TableStore, start another server. A "
+        "stream goes on where it was when it is started with its checkpoint location.",
     )
 
 

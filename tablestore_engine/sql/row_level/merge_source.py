@@ -24,7 +24,7 @@ from tablestore_engine.schema.types.types import DataField, has_root
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.queries.kept_rows import kept
-from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
+from tablestore_engine.spark.read.lookup_rows import few_keys, key_names, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
@@ -224,8 +224,21 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget
         keys = keys_among(source.held, by_key, schema)
     else:
         keys = few_keys(source.rows, by_key, schema)
-    found = None if keys is None else target.of_keys(keys)
+    found = None if keys is None else target.of_keys(keys, _seen_columns(merge))
     return None if found is None or found.rows is None else found
+
+
+def _seen_columns(merge: _Merge) -> list[str] | None:
+    """The columns that a MERGE which only inserts reads of the rows that match: those of the key and of ON; None where
+    it may read any."""
+    statement, schema = merge.statement, merge.table.schema
+    tokens = tokenize(statement.on_sql)
+    if statement.matched or statement.not_matched_by_source or any(one.key == "*" for one in tokens):
+        return None
+    if computed_columns(schema.options):
+        return None
+    named = {one.name.lower() for one in tokens if one.is_name}
+    return [name for name in schema.field_names if name in key_names(schema) or name.lower() in named]
 
 
 def source_fields(source: DataFrame) -> tuple[DataField, ...]:

@@ -170,11 +170,12 @@ class RowLevelTarget:
             return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
         return [FILE_COLUMN, POSITION_COLUMN]
 
-    def of_keys(self, keys: RowKeys) -> RowLevelTarget:
-        """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None)."""
+    def of_keys(self, keys: RowKeys, columns: Sequence[str] | None = None) -> RowLevelTarget:
+        """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None). Of
+        the `columns`, by default all: others are then seen by nothing that the statement does."""
         known = [one for one in (self.predicate, *predicates_of(keys)) if one is not None]
         plan = self.table.scan(self.snapshot, conjunction(known)) if self.snapshot else self.plan
-        rows = rows_of_keys(self.table, plan, keys)
+        rows = rows_of_keys(self.table, plan, keys, columns)
         return self if rows is None else replace(self, plan=plan, rows=rows)
 
     def at(self, positions: pa.Table) -> RowLevelTarget:

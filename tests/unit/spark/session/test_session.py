@@ -17,7 +17,7 @@ class Spark:
         self.settings = {}
         self.conf = self
 
-    def isModifiable(self, key):  # noqa: N802 -- the name is Spark's
+    def isModifiable(self, key):
         return True
 
     def set(self, key, value):
