@@ -6,7 +6,8 @@ Another session would not find them, or find others, so such a definition is ref
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.spark.queries.session_functions import users_functions
@@ -17,6 +18,10 @@ from tablestore_engine.sql.tokens.lexer import tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_OF_EXPRESSIONS: Final = frozenset(
+    ["SELECT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "AS"]
+)
 
 
 def refuse_temporary_views(spark: SparkSession, what: str, names: Iterable[str]) -> None:
@@ -40,13 +45,23 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
             f"{what} cannot call the temporary function '{name}', which ends with the session.",
             hint="CREATE FUNCTION makes one that stays in the warehouse.",
         )
-    named = {token.name.lower() for token in tokenize(query_sql) if token.is_name}
-    for name in variables_of(spark, planned_sql):
+    named = _bare_names(query_sql)
+    for name in variables_of(spark, planned_sql) if named else ():
         if name.lower() in named:  # and is no text in quotes
             raise SqlError(
                 f"{what} cannot read the variable '{name}', which ends with the session.",
                 hint="Write its value instead.",
             )
+
+
+def _bare_names(query_sql: str) -> set[str]:
+    """The lower-cased names in a text that are of no functions."""
+    tokens = tokenize(query_sql)
+    return {
+        one.name.lower()
+        for one, behind in pairwise(tokens)
+        if one.is_name and behind.key != "(" and one.key not in _OF_EXPRESSIONS
+    }
 
 
 def _may_be_temporary(parts: tuple[str, ...]) -> bool:

@@ -68,7 +68,9 @@ def check_defaults(fields: Sequence[DataField], spark: Callable[[], SparkSession
         try:
             with translated():
                 planned = f"SELECT {default_sql(field)} AS v"
-                spark().sql(planned).collect()
+                spark().sql(planned)
+                # For a row in memory, Spark computes it without a job.
+                spark().sql(f"{planned} FROM VALUES (0)").collect()
         except TableStoreError as error:
             raise SqlError(
                 f"Column '{field.name}' cannot have DEFAULT {found.sql}: {error.message}",

@@ -7,6 +7,7 @@ import pytest
 from support.spark_rows import rows
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, SqlError
+from tablestore_engine.sql.pinned_queries import temporary_objects
 
 pytestmark = pytest.mark.spark
 
@@ -49,6 +50,21 @@ def test_rows_get_defaults_as_in_spark(store, sparks_own, key):
     found = {row[0]: row[1:] for row in rows(store)}
     assert found[2] == found[1] == found[6]
     assert found[4] == found[3]
+
+
+def test_spark_computes_a_new_default_without_a_job_or_a_second_plan(store, monkeypatch):
+    asked = []
+    monkeypatch.setattr(temporary_objects, "variables_of", lambda _, query: asked.append(query) or [])
+    store.execute("CREATE TABLE t (id INT)")
+    context = store.spark.sparkContext
+    context.setJobGroup("a new default", "")
+    try:
+        store.execute(
+            "ALTER TABLE t ADD COLUMNS (a STRING DEFAULT upper('a'), b INT DEFAULT CASE WHEN 1 > 2 THEN 3 END)"
+        )
+        assert (asked, list(context.statusTracker().getJobIdsForGroup("a new default"))) == ([], [])
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
 
 
 def test_later_defaults_are_for_later_rows(store):
