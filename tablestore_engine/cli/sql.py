@@ -108,8 +108,8 @@ def answered(result: StatementResult, limit: int | None = None) -> Callable[[], 
     if result.dataframe is not None:
         from tablestore_engine.spark.errors.guarded_frames import guarded
 
-        frame = guarded(result.dataframe)
-        with result.running():
+        with result.running() as query:
+            frame = guarded(query)
             rows = (frame if limit is None else frame.limit(limit + 1)).collect()
         kinds = [kind for _, kind in frame.dtypes]
         return partial(show_table, frame.columns, kinds, [tuple(row) for row in rows], limit)

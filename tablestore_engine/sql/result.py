@@ -17,7 +17,7 @@ class StatementResult:
 
     `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
     answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed
-    or removed. `is_small`: the query reads so little that it is run without generated code, within `running`.
+    or removed. `is_small`: the query reads so little that it is run without generated code, as `running` gives it.
     """
 
     kind: str
@@ -29,16 +29,15 @@ class StatementResult:
     is_small: bool = False
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """While the query runs. Raises the engine's errors for Spark's."""
+    def running(self) -> Iterator[DataFrame]:
+        """The query as it is run, while it runs. Raises the engine's errors for Spark's."""
         from tablestore_engine.spark.errors.translate_errors import translated
         from tablestore_engine.spark.queries.without_codegen import uncompiled
 
         if self.dataframe is None:
-            yield
-            return
-        with translated(), uncompiled(self.dataframe.sparkSession, self.is_small):
-            yield
+            raise AssertionError(f"{self.kind} is no query")
+        with translated():
+            yield uncompiled(self.dataframe, self.is_small)
 
     @property
     def message(self) -> str:

@@ -31,5 +31,5 @@ def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
 def run_query(result: StatementResult) -> None:
     """Run a query whose rows nobody fetches, for its effects and errors."""
     if result.dataframe is not None:
-        with result.running():
-            result.dataframe.write.format("noop").mode("overwrite").save()
+        with result.running() as frame:
+            frame.write.format("noop").mode("overwrite").save()

@@ -101,9 +101,8 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     collected = held_rows(rows, job.schema)
     if collected is not None:
         return write_table(job, collected)
-    with uncompiled(spark, small=False):
-        job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
-        result = _distributed(job, assigned)
+    job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
+    result = _distributed(job, assigned)
     result.add_repaired(job)
     return result
 
@@ -119,8 +118,7 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
     # Trying costs at most one pass over a small input, and nothing where the files say that there are more rows.
     if size > SMALL_INPUT_BYTES or (size > _FEW_INPUT_BYTES and rows_at_least(few, most + 1) > most):
         return None
-    with uncompiled(few.sparkSession, rows.is_small):
-        return _collected(few, most)
+    return _collected(uncompiled(few, rows.is_small), most)
 
 
 def held_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:

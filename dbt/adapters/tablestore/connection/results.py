@@ -23,9 +23,7 @@ Row = tuple[Any, ...]
 
 def rows_of(query: StatementResult, limit: int | None = None) -> list[Row]:
     """All rows of a query, or the first `limit`. Runs it. Raises the engine's errors."""
-    frame = query.dataframe
-    assert frame is not None
-    with query.running():
+    with query.running() as frame:
         wanted = frame if limit is None else frame.limit(limit)
         if _arrow_fits(wanted):
             return _arrow_rows(wanted.toArrow())

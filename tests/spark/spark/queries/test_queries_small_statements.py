@@ -106,9 +106,14 @@ def test_small_statements_are_not_compiled_and_leave_the_setting_alone(store, mo
     store.sql("INSERT INTO t VALUES (1, 'a')")
     store.spark.conf.unset(KEY)
     seen, collect = [], writer.collect_arrow
-    monkeypatch.setattr(
-        writer, "collect_arrow", lambda frame: seen.append(store.spark.conf.get(KEY, None)) or collect(frame)
-    )
+
+    def collecting(frame):
+        rows = collect(frame)
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        seen.append(("*(" in plan, store.spark.conf.get(KEY, None)))
+        return rows
+
+    monkeypatch.setattr(writer, "collect_arrow", collecting)
     for statement in (
         "INSERT INTO t SELECT id + 1, v FROM t",
         "CREATE TABLE u AS SELECT count(*) AS n FROM t",
@@ -117,7 +122,7 @@ def test_small_statements_are_not_compiled_and_leave_the_setting_alone(store, mo
     ):
         store.execute(statement)
         assert store.spark.conf.get(KEY, None) is None
-    assert seen == ["false", "false", None, None]
+    assert seen == [(False, None), (False, None), (True, None), (True, None)]
     assert store.execute("SELECT * FROM t").is_small
     assert not store.execute("SELECT * FROM range(3)").is_small
     assert sorted(tuple(row) for row in store.sql("SELECT v, count(*) FROM t GROUP BY v").collect()) == [

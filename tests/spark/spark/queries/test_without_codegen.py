@@ -1,0 +1,53 @@
+"""A small statement is run without generated code, and the settings of its session stay as they are."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tablestore_engine.spark.queries.without_codegen import uncompiled
+
+pytestmark = pytest.mark.spark
+
+KEY = "spark.sql.codegen.wholeStage"
+COMPILED = "*("  # in front of a part of a plan
+
+
+def plan_of(frame):
+    frame.collect()
+    return frame._jdf.queryExecution().executedPlan().toString()
+
+
+@pytest.fixture
+def query(store):
+    store.spark.conf.unset(KEY)
+    return lambda: store.spark.sql("SELECT count(*) AS n FROM range(10) GROUP BY id % 2")
+
+
+def test_the_session_still_compiles(store, query):
+    frame = query()
+    run = uncompiled(frame, small=True)
+    assert COMPILED not in plan_of(run)
+    assert run.collect() == frame.collect()
+    assert COMPILED in plan_of(frame)
+    assert store.spark.conf.get(KEY, None) is None
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_a_setting_that_another_thread_makes_meanwhile_stays(store, monkeypatch, query, value):
+    seen, kind = [], type(query())
+    to_arrow = kind.toArrow
+
+    def meanwhile(frame):
+        seen.append((store.spark.conf.get(KEY, None), COMPILED in plan_of(query())))
+        setting = threading.Thread(target=store.spark.conf.set, args=(KEY, value))
+        setting.start()
+        setting.join()
+        return to_arrow(frame)
+
+    store.execute("CREATE TABLE t AS SELECT id FROM range(3)")
+    monkeypatch.setattr(kind, "toArrow", meanwhile)
+    store.execute("CREATE TABLE u AS SELECT count(*) AS n FROM t")
+    assert store.spark.conf.get(KEY) == value
+    assert seen == [(None, True)]
