@@ -36,8 +36,8 @@ from tablestore_engine.spark.dml.multiset_row_level import (
 )
 from tablestore_engine.spark.queries.collect import collect_arrow
 from tablestore_engine.spark.queries.kept_rows import kept
-from tablestore_engine.spark.read.merge_on_read import read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.scan.file_scan import read_positions
 from tablestore_engine.spark.write.check_constraints import checked
 from tablestore_engine.spark.write.writer import Rows, write_held
 from tablestore_engine.table import Table

@@ -18,8 +18,9 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.system_columns import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
-from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.scan.file_scan import read_positions
 from tablestore_engine.table import Table
 
 # Spark has it as a URI, Paimon as a plain path.

@@ -30,6 +30,7 @@ from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import KEY_PREFIX, RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.types import nested_field_ids
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
@@ -57,6 +58,7 @@ ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
 """SQL of whether a record is none that takes back."""
 _DIRECTORY = "__tablestore_directory"
 _FEW_FILES, _FEW_BYTES = 4, 1 << 20
+_ALL_PARTITIONS = 1 << 20
 
 
 def read_table(
@@ -81,20 +83,20 @@ def read_plan(
     plan: ScanPlan,
     predicate: Predicate | None = None,
     named: frozenset[str] | None = None,
+    *,
+    correlated: bool = False,
 ) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` are the
-    names that the query has, in lower case, where no other column is read; None for all columns."""
-    frame = typed(TableReader(spark, table, plan, predicate, named).frame(), plan.schema)
+    names that the query has, in lower case, where no other column is read; None for all columns. `correlated`: the
+    query has subqueries that may name columns of the table, which Spark cannot plan over every shape of a read."""
+    reader = TableReader(spark, table, plan, predicate, named, correlated=correlated)
+    frame = typed(reader.frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.
-    few = 0 < len(plan.files) <= _FEW_FILES and plan.file_size <= _FEW_BYTES
-    return frame.coalesce(1) if few else frame
-
-
-def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
-    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
-    files = [(b, f) for b in plan.buckets for f in b.files]
-    scans = FileScans(spark, table, plan.schema)
-    return typed(scans.scan(files, last=POSITIONS) if files else scans.empty(POSITIONS), plan.schema)
+    if 0 < len(plan.files) <= _FEW_FILES and plan.file_size <= _FEW_BYTES:
+        return frame.coalesce(1)
+    # Spark fails when it pushes a subquery of a SELECT list into the parts of a union (SPARK-59042), which it does not
+    # do through this. The partitions stay as they are.
+    return frame.coalesce(_ALL_PARTITIONS) if correlated and reader.unites else frame
 
 
 class TableReader:
@@ -107,6 +109,8 @@ class TableReader:
         plan: ScanPlan,
         predicate: Predicate | None,
         named: frozenset[str] | None = None,
+        *,
+        correlated: bool = False,
     ) -> None:
         self._spark = spark
         self._table = table
@@ -114,10 +118,16 @@ class TableReader:
         self._plan = plan
         self._predicate = predicate
         self._scans = FileScans(spark, table, plan.schema, named)
+        # Spark loses nested fields of which subqueries speak, where it pushes these into joins.
+        self._joins = not (correlated and any(nested_field_ids(f.type) for f in plan.schema.fields))
+        self.unites = False
+        """Whether the frame is a union."""
 
     def frame(self) -> DataFrame:
         if not self._schema.primary_keys:
-            return multiset_frame(self._scans, self._plan, self._predicate)
+            frame = multiset_frame(self._scans, self._plan, self._predicate)
+            self.unites = self._scans.unites or self._schema.merge_engine.rules.is_multiset
+            return frame
         single: list[BucketFile] = []
         unsettled: list[BucketFile] = []
         merging: list[tuple[BucketScan, Section]] = []
@@ -133,7 +143,8 @@ class TableReader:
                 single.extend((bucket, file) for file in section.files)
         merge = merging_files(merging) if merging else None
         if merge and across_partitions:
-            return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_across_partitions(merge)])
+            self.unites = True
+            return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_at_once(merge)])
         changed = self._changed(merge, merging) if merge else None
         if merge and changed is None:
             # No row of the newer runs is asked for.
@@ -142,13 +153,17 @@ class TableReader:
             parts = self._unmerged(single)
         elif isinstance(changed, Mapping):
             parts = self._without(changed, single, [*merge.bottom, *merge.upper])
-        else:
+        elif self._joins:
+            self.unites = True
             parts = [*self._unmerged(single), self._merged(merge, changed)]
+        else:
+            parts = [*self._unmerged(single), self._merged_at_once(merge)]
         if unsettled:
             # Retractions with nothing below that they could be looked up in: all records are folded.
             rows = f"SELECT {self._with_system('u')} FROM {{rows}} u"
             frame = self._scans.scan(unsettled, RECORD_COLUMNS)
             parts.append(self._sql(self._folded(rows, retractions=True), rows=frame))
+        self.unites = self.unites or self._scans.unites or len(parts) > 1
         return reduce(DataFrame.unionAll, parts) if parts else self._scans.empty()
 
     def _unmerged(self, files: list[BucketFile]) -> list[DataFrame]:
@@ -169,7 +184,9 @@ class TableReader:
         scans = FileScans(self._spark, self._table, self._schema, left_out=superseded)
         plain = [one for one in single if one[1].delete_row_count == 0]
         rest = self._unmerged([one for one in single if one[1].delete_row_count != 0])
-        return [scans.scan([*plain, *merging]), *rest]
+        frame = scans.scan([*plain, *merging])
+        self.unites = scans.unites
+        return [frame, *rest]
 
     def _changed(
         self, merge: MergingFiles, merging: list[tuple[BucketScan, Section]]
@@ -235,11 +252,12 @@ class TableReader:
             newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
-    def _merged_across_partitions(self, merge: MergingFiles) -> DataFrame:
-        """Rows of keys that may have records in several partitions, and there in several buckets: each directory by
-        itself."""
-        rows = self._scans.scan([*merge.bottom, *merge.upper], RECORD_COLUMNS, POSITIONS)
-        text = self._with_directory()
+    def _merged_at_once(self, merge: MergingFiles) -> DataFrame:
+        """The rows of all keys without a join. Keys may have records in several partitions, and there in several
+        buckets: each directory by itself."""
+        across = self._schema.crosses_partitions
+        rows = self._scans.scan([*merge.bottom, *merge.upper], RECORD_COLUMNS, POSITIONS if across else ())
+        text = self._with_directory() if across else f"SELECT {self._with_system('f')} FROM {{rows}} f"
         engine = self._schema.merge_engine
         if engine.rules.keeps_one_record:
             newest = self._newest(text)

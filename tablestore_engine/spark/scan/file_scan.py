@@ -22,15 +22,23 @@ from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
-from tablestore_engine.operation.scan.scan_plan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.spark.expressions.cast_old_columns_sql import null_sql
+from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, sources_of, unread
 from tablestore_engine.spark.expressions.spark_types import to_spark_schema
-from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
+from tablestore_engine.spark.scan.arrow_scan import (
+    FILE_COLUMN,
+    POSITION_COLUMN,
+    POSITIONS,
+    SIZE_COLUMN,
+    ArrowFile,
+    arrow_frame,
+)
 from tablestore_engine.spark.scan.deletion_vector_words import all_words, sized_files
 from tablestore_engine.spark.scan.deletion_vectors import ROW_NUMBER, items_of, without_deleted, without_words
 from tablestore_engine.spark.scan.orc_files import may_have_old_dates, spark_reads_orc, with_dates
@@ -109,6 +117,8 @@ class FileScans:
         self.schema = schema
         self._named = named
         self._left_out = left_out
+        self.unites = False
+        """Whether a scan was a union of several."""
         # By a schema, and whether files are read by a reader that widens types.
         self._sources = {(schema.id, widens): self._sources_of(schema, widens=widens) for widens in (False, True)}
         self._known = dict.fromkeys(self._sources, schema.id)
@@ -159,6 +169,7 @@ class FileScans:
             groups.setdefault(self._group(bucket, file, integers=integers), []).append((bucket, file))
         groups = _with_few_whole_files(groups)
         scans = [self._scan(one, groups[one], read, first, last) for one, read in self._combine(groups)]
+        self.unites = self.unites or len(scans) > 1
         return reduce(DataFrame.unionAll, scans)
 
     def _combine(self, groups: dict[_Group, list[BucketFile]]) -> list[tuple[_Group, _Read]]:
@@ -357,3 +368,10 @@ def _with_few_whole_files(groups: dict[_Group, list[BucketFile]]) -> dict[_Group
 def escaped_path(path: str) -> str:
     """A path as Spark takes it for one file, whatever characters it has."""
     return _PATTERN.sub(r"\\\g<0>", path)
+
+
+def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
+    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
+    files = [(b, f) for b in plan.buckets for f in b.files]
+    scans = FileScans(spark, table, plan.schema)
+    return typed(scans.scan(files, last=POSITIONS) if files else scans.empty(POSITIONS), plan.schema)

@@ -7,7 +7,6 @@ becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,6 +34,7 @@ from tablestore_engine.sql.pinned_queries.nesting import Nesting
 from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
 from tablestore_engine.sql.pinned_queries.table_changes import TableChanges
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
+from tablestore_engine.sql.pinned_queries.text_facts import has_subquery, makes_many_rows, reads_files
 from tablestore_engine.sql.pinned_queries.time_travel import snapshot_of, value_query
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
@@ -50,9 +50,6 @@ from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
-_GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
 
 
 class Frames:
@@ -88,6 +85,7 @@ class Frames:
         self._bytes = 0
         self._unknown = False
         self._grows = False
+        self.correlated = False  # whether a subquery may name columns of the query around it
         self._settings = settings
         self._reads = reads or {}
         self._changes = TableChanges(spark, self._evaluated, only_columns=only_columns and not lasting)
@@ -140,22 +138,23 @@ class Frames:
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
         their rows."""
-        self._look_at(sql)
+        self.look_at(sql)
         current = database or self.database
         better = iter(known)
         sql = self._functions.inlined(sql, current)
         bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
         return self._with_functions(bound, current)
 
-    def _look_at(self, sql: str) -> None:
-        """Note what a text says of the size of its rows."""
-        self._unknown = self._unknown or _FILES.search(sql) is not None
-        self._grows = self._grows or _GROWS.search(sql) is not None
+    def look_at(self, sql: str) -> None:
+        """Note what a text says of its rows, before a table is read for it."""
+        self._unknown = self._unknown or reads_files(sql)
+        self._grows = self._grows or makes_many_rows(sql)
+        self.correlated = self.correlated or has_subquery(sql)
 
     def pieces(self, statement: QueriesInside) -> BoundQuery:
         """A statement's text with each of its pieces bound."""
         sql = statement.sql
-        self._look_at(sql)
+        self.look_at(sql)
         edits: list[tuple[int, int, str]] = []
         found: list[TableReference] = []
         for piece in statement.pieces:
@@ -168,7 +167,7 @@ class Frames:
 
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
-        self._look_at(sql)
+        self.look_at(sql)
         sql = self._functions.inlined(sql, self.database)
         bound = bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers)
         return self._with_functions(bound, self.database).text
@@ -311,7 +310,7 @@ class Frames:
         travel = reference.time_travel
         snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
         schema = table.schema_of(snapshot) if travel else table.present_schema_of(snapshot)
-        read = TableRead(table, snapshot, schema, reference)
+        read = TableRead(table, snapshot, schema, reference, self.correlated)
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
         return few or self._frame_of(read, fresh=fresh)
 

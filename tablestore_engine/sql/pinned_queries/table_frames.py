@@ -43,12 +43,16 @@ _FRAMES: FrameCache[_Kept] = FrameCache()
 
 @dataclass(frozen=True)
 class TableRead:
-    """One table as a query names it: its snapshot, the schema to read it with, and what the query asks for."""
+    """One table as a query names it: its snapshot, the schema to read it with, and what the query asks for.
+
+    `correlated`: a subquery may name columns of the query around it.
+    """
 
     table: Table
     snapshot: Snapshot | None
     schema: TableSchema
     reference: TableReference
+    correlated: bool = False
 
     @property
     def predicate(self) -> Predicate | None:
@@ -73,7 +77,7 @@ class TableRead:
         predicate, hidden = self.predicate, self.reference.hidden
         if hidden:
             return read_with_hidden(spark, self.table, plan, predicate, hidden)
-        return read_plan(spark, self.table, plan, predicate, self._named)
+        return read_plan(spark, self.table, plan, predicate, self._named, correlated=self.correlated)
 
     @property
     def _named(self) -> frozenset[str] | None:
@@ -105,7 +109,7 @@ class TableRead:
         if cached is not None:
             return cached
         state = state_of(self.table, snapshot, self.schema)
-        key = (*state, repr(self.predicate), reference.hidden, self._named)
+        key = (*state, repr(self.predicate), reference.hidden, self._named, self.correlated)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
             return self.frame(spark, self.plan())  # names the file

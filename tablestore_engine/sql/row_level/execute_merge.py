@@ -126,10 +126,10 @@ def _merged(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTar
     statement = merge_of_columns(statement, table.schema)
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
+    frames.look_at(" ".join([statement.on_sql, *(sql for _, sql in merge_expressions(statement))]))
     source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     table = _evolved(table, statement, source)
-    upsert = _upsert(statement, context, table, source, frames)
-    if upsert is not None:
+    if (upsert := _upsert(statement, context, table, source, frames)) is not None:
         target, rows = upsert
         yield target, _Changed(lambda: rows)
         return

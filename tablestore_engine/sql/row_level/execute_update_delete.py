@@ -38,8 +38,11 @@ def _target(
 ) -> RowLevelTarget:
     """The target, without files in which WHERE is true for no row. `values` are the other expressions on its rows."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
-    hidden = hidden_names([where_sql, *values])
-    return target_of(context.frames(), table, alias, predicate, context.intent, hidden=hidden)
+    texts, frames = [where_sql or "", *values], context.frames()
+    for text in texts:
+        frames.look_at(text)
+    hidden = hidden_names(texts)
+    return target_of(frames, table, alias, predicate, context.intent, hidden=hidden)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:

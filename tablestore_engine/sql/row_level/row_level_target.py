@@ -44,8 +44,9 @@ from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
-from tablestore_engine.spark.read.merge_on_read import read_plan, read_positions
+from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.scan.file_scan import read_positions
 from tablestore_engine.spark.session.session_settings import assignment_policy, refuses_values, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.pushdown import condition_predicate
@@ -211,7 +212,7 @@ class RowLevelTarget:
             return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, positions=positions)
         if positions:
             return read_positions(spark, self.table, self.plan)
-        return read_plan(spark, self.table, self.plan, predicate)
+        return read_plan(spark, self.table, self.plan, predicate, correlated=self.frames.correlated)
 
     def apply(self, changed: DataFrame) -> WriteOutcome:
         """Write the changed rows."""

@@ -182,9 +182,9 @@ def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
     store.execute("CREATE VIEW counted AS SELECT count(*) AS n, 'a' AS day FROM t")
     read, real = [], table_frames.read_plan
 
-    def noting(spark, table, plan, *rest):
+    def noting(spark, table, plan, *rest, **how):
         read.append("".join(sorted(b.partition[0] for b in plan.buckets)))
-        return real(spark, table, plan, *rest)
+        return real(spark, table, plan, *rest, **how)
 
     monkeypatch.setattr(table_frames, "read_plan", noting)
     assert rows(store, "SELECT * FROM renamed WHERE d = 'b'") == [(0, "b"), (1, "b")]

@@ -181,9 +181,9 @@ def test_merge_reads_what_on_says(store, monkeypatch, key):
     for name in ("read_plan", "read_positions"):
         real = getattr(row_level_target, name)
 
-        def noting(spark, table, plan, *rest, real=real):
+        def noting(spark, table, plan, *rest, real=real, **how):
             read.append({b.partition[0] for b in plan.buckets})
-            return real(spark, table, plan, *rest)
+            return real(spark, table, plan, *rest, **how)
 
         monkeypatch.setattr(row_level_target, name, noting)
     source = "(SELECT id, 'b' AS day FROM range(2) UNION ALL SELECT 7, 'c') s"
