@@ -20,6 +20,7 @@ PAGE = 500
 ALL = f"select cast(id as int) as id, cast(id % 2 as int) as line, 'old' as name, id as v from range({ROWS})"
 FEW = "select id, line, 'new' as name, -1L as v from values (7, 1), (16000, 0), (16001, 1) as s(id, line)"
 SMALL = "'file.block-size': '32 kb', 'target-file-size': '64 kb'"
+VECTORS = "'deletion-vectors.enabled': 'true'"
 MODEL = (
     "{{{{ config(materialized='incremental', {config}) }}}} "
     "{{% if is_incremental() %}} {few} {{% else %}} {all} {{% endif %}}"
@@ -34,6 +35,7 @@ KEYED = {
 CONFIGS = {
     **{name: f"buckets=1, table_options={{{SMALL}}}, {config}" for name, config in KEYED.items()},
     "rewritten": f"table_options={{{SMALL}}}, unique_key='id', incremental_strategy='delete+insert'",
+    "marked": f"table_options={{{SMALL}, {VECTORS}}}, unique_key='id', incremental_strategy='delete+insert'",
 }
 EVENTS = """
 {{ config(materialized='view', event_time='at') }}
@@ -45,6 +47,13 @@ BATCHED = """
      batch_size='day', lookback=0{more}) }}}}
 select * from {{{{ ref('events') }}}}
 """
+WINDOWED = BATCHED.replace("select *", "select id, cast(at as {type}) as at, v")
+WINDOWS = {
+    "window_of_instants": ("timestamp", ""),
+    "window_of_times": ("timestamp_ntz", ""),
+    "window_of_days": ("date", ""),
+    "marked_window": ("timestamp", f", table_options={{{VECTORS}}}"),
+}
 SNAPSHOT = """
 {{% snapshot taken %}}
 {{{{ config(unique_key='id', strategy='check', check_cols=['v'], buckets=1) }}}}
@@ -62,10 +71,11 @@ def groups_of(project, name):
 class TestFewChangedRows:
     @pytest.fixture(scope="class")
     def models(self):
-        few = {**dict.fromkeys(CONFIGS, FEW), "rewritten": f"{FEW} where id > 7"}
+        few = {**dict.fromkeys(CONFIGS, FEW), **dict.fromkeys(("rewritten", "marked"), f"{FEW} where id > 7")}
         texts = {f"{name}.sql": MODEL.format(config=one, few=few[name], all=ALL) for name, one in CONFIGS.items()}
         keyed = f", primary_key='id', buckets=1, table_options={{{SMALL}}}"
-        return {**texts, "batched.sql": BATCHED.format(more=keyed), "events.sql": EVENTS}
+        windows = {f"{name}.sql": WINDOWED.format(type=kind, more=more) for name, (kind, more) in WINDOWS.items()}
+        return {**texts, **windows, "batched.sql": BATCHED.format(more=keyed), "events.sql": EVENTS}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -77,10 +87,10 @@ class TestFewChangedRows:
 
     def test_only_rows_of_their_keys_are_read(self, project, monkeypatch):
         monkeypatch.setattr("tablestore_engine.operation.formats.parquet_file.PAGE_ROWS", PAGE)
-        with patch_microbatch_end_time("2024-01-03 23:00:00"):
+        with patch_microbatch_end_time("2024-01-04 00:00:00"):
             run_dbt(["run", "--full-refresh"])
             run_dbt(["snapshot"])
-            before = {name: groups_of(project, name) for name in (*CONFIGS, "batched")}
+            before = {name: groups_of(project, name) for name in (*CONFIGS, *WINDOWS, "batched")}
             write_file(SNAPSHOT.format(changed="7, 16000", rows=ROWS), project.project_root, "snapshots", "taken.sql")
             reads = recorded_reads(monkeypatch)
             run_dbt(["run", "--threads", "1"])
@@ -105,7 +115,21 @@ class TestFewChangedRows:
         assert len(live & before["rewritten"].keys()) == 1
         assert self.count(project, "rewritten", "v = -1") == 2
         assert self.count(project, "rewritten", "true") == ROWS
-        # The rows of the window are found by one scan of a few columns, and looked up as those of the batch are.
+        # With deletion vectors, the rows of its keys are found by one scan of a few columns, and marked.
+        assert reads["marked"].scans == [1]
+        assert reads["marked"].rows <= 2 * PAGE
+        live = {one.file.file_name for one in table_of(project, "marked").live_files()}
+        assert len(live & before["marked"].keys()) == 2
+        assert self.count(project, "marked", "v = -1") == 2
+        assert self.count(project, "marked", "true") == ROWS
+        # Without a key, the rows of the window are replaced: the files of the other days are not read.
+        for name in WINDOWS:
+            assert len(before[name]) == 3, f"{name}: a file for each day"
+            assert set(reads[name].scans) == {1}, name
+            live = {one.file.file_name for one in table_of(project, name).live_files()}
+            assert len(live & before[name].keys()) == 2, name
+            assert self.count(project, name, "true") == ROWS, name
+        # Under a key, they are found by one scan of a few columns, and looked up as those of the batch are.
         assert len(reads["batched"].scans) == 1
         assert 0 < reads["batched"].groups < sum(before["batched"].values())
         assert self.count(project, "batched", "true") == ROWS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.operation.pages import page_lookup
 from tablestore_engine.operation.pages.page_lookup import PagedParquet
-from tablestore_engine.spark.read import merge_source_bounds
+from tablestore_engine.spark.read import lookup_rows, merge_source_bounds
 from tablestore_engine.spark.scan.file_scan import FileScans
 
 
@@ -28,6 +28,7 @@ def recorded_reads(monkeypatch):
     monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", 0)
     monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 0)
     scan, look_up, read = FileScans.scan, page_lookup.look_up, PagedParquet.read
+    read_at = lookup_rows.read_rows_at
 
     def scanning(self, files, **kwargs):
         found[self.location.rsplit("/", 1)[-1]].scans.append(len(files))
@@ -45,6 +46,11 @@ def recorded_reads(monkeypatch):
         monkeypatch.setattr(PagedParquet, "table", table, raising=False)
         yield from list(look_up(handle, path, *rest))
 
+    def reading_at(state, *rest):
+        monkeypatch.setattr(PagedParquet, "table", state.paths.root.rsplit("/", 1)[-1], raising=False)
+        yield from read_at(state, *rest)
+
+    monkeypatch.setattr(lookup_rows, "read_rows_at", reading_at)
     monkeypatch.setattr(FileScans, "scan", scanning)
     monkeypatch.setattr(PagedParquet, "read", reading)
     monkeypatch.setattr("tablestore_engine.operation.files.data_file_reader.look_up", looking_up)

@@ -7,6 +7,7 @@ column's type is lossless, because the engine that evaluates the query may conve
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from tablestore_engine.schema.types.types import DECIMAL_DIGITS, INTEGER_ROOTS, 
 MAX_KEY_COMBINATIONS = 1_000
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _DECIMALS = Context(prec=80)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{6})?([+-]\d\d:\d\d)?)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,14 @@ def comparable(value: Any, data_type: DataType) -> Any:
         return value if isinstance(value, str) else None
     if root == "BOOLEAN":
         return value if isinstance(value, bool) else None
-    if root == "DATE":
-        return _as_date(value)
+    if isinstance(value, str):
+        value = _moment(value)
+        if root == "DATE":
+            return None if value is None else value.date()
+        if root == "TIMESTAMP":
+            return None if value is None else value.replace(tzinfo=None)
+    if root == "DATE" and type(value) is date:
+        return value
     if root == "TIMESTAMP" and isinstance(value, datetime) and value.tzinfo is None:
         return value
     if root == "TIMESTAMP_LTZ" and isinstance(value, datetime) and value.tzinfo is not None:
@@ -126,18 +134,15 @@ def _is_compared_exactly(value: int | Decimal, data_type: AtomicType) -> bool:
     return sum(map(max, own, digits_of(value))) <= MOST_DIGITS
 
 
-def _as_date(value: Any) -> date | None:
-    if isinstance(value, datetime):
+def _moment(text: str) -> datetime | None:
+    """The day or time that a text is to Spark, which casts a text to the type of the date or timestamp that it is
+    compared with; None where that is not certain. Only a timestamp with local time zone heeds the zone in a text."""
+    if not _MOMENT.fullmatch(text):
         return None
-    if isinstance(value, date):
-        return value
-    if isinstance(value, str) and len(value) == len("2024-01-01"):
-        # Spark compares a date with a string literal by casting the literal to a date.
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            return None
-    return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def buckets_for(predicate: Predicate | None, schema: TableSchema, num_buckets: int) -> set[int] | None:

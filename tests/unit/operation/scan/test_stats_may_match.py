@@ -18,6 +18,7 @@ from tablestore_engine.schema.types.types import parse_type
 INT = Bounds(10, 20, 0, 5)
 NULLS = Bounds(None, None, 5, 5)
 UNKNOWN = Bounds()
+LOCAL = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +104,22 @@ def test_no_predicate_matches_all():
         ("2024-13-01", "DATE", None),
         (datetime(2024, 1, 2), "DATE", None),
         (datetime(2024, 1, 2), "TIMESTAMP(6)", datetime(2024, 1, 2)),
-        (datetime(2024, 1, 2), "TIMESTAMP(6) WITH LOCAL TIME ZONE", None),
+        (datetime(2024, 1, 2), LOCAL, None),
         (datetime(2024, 1, 2, tzinfo=timezone.utc), "TIMESTAMP(6)", None),
         (date(2024, 1, 2), "TIMESTAMP(6)", None),
+        # Spark casts a text to the type of the day or time.
+        ("2024-01-02 03:04:05", "DATE", date(2024, 1, 2)),
+        ("2024-01-02 23:04:05-11:00", "DATE", date(2024, 1, 2)),
+        ("2024-01-02", "TIMESTAMP(6)", datetime(2024, 1, 2)),
+        ("2024-01-02T03:04:05.678901", "TIMESTAMP(6)", datetime(2024, 1, 2, 3, 4, 5, 678901)),
+        ("2024-01-02 03:04:05+02:00", "TIMESTAMP(6)", datetime(2024, 1, 2, 3, 4, 5)),
+        ("2024-01-02 03:04:05+02:00", LOCAL, datetime(2024, 1, 2, 1, 4, 5, tzinfo=timezone.utc)),
+        ("2024-01-02 03:04:05", LOCAL, None),  # the zone of the session says which instant it is
+        ("2024-01-02", LOCAL, None),
+        ("2024-01-02 03:04", "TIMESTAMP(6)", None),
+        ("2024-01-02 25:04:05", "TIMESTAMP(6)", None),
+        ("0000-01-02", "DATE", None),
+        ("text", LOCAL, None),
         (b"a", "BYTES", None),
         (1, "ARRAY<INT>", None),
     ],
