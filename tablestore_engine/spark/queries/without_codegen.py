@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 SMALL_BYTES = 1 << 20
 """Of files that a statement reads: with more, generated code pays."""
 _KEY = "spark.sql.codegen.wholeStage"
+_ATTRIBUTE = "_tablestore_uncompiled"
 
 
 def uncompiled(frame: DataFrame, small: bool) -> DataFrame:
@@ -22,7 +23,20 @@ def uncompiled(frame: DataFrame, small: bool) -> DataFrame:
     spark: Any = frame.sparkSession
     if not small or type(spark).__module__.startswith("pyspark.sql.connect") or spark.conf.get(_KEY, None) is not None:
         return frame
-    copy = spark._jsparkSession.cloneSession()
-    copy.conf().set(_KEY, "false")
     datasets: Any = spark._jvm.org.apache.spark.sql.classic.Dataset
-    return DataFrame(datasets.ofRows(copy, frame._jdf.queryExecution().analyzed()), spark)
+    return DataFrame(datasets.ofRows(_copy_of(spark), frame._jdf.queryExecution().analyzed()), spark)
+
+
+def _copy_of(spark: Any) -> Any:
+    """A copy of the session without generated code. It is kept, because Spark's lists of queries hold the session of
+    each, and is made anew where settings or the current schema are others than they were."""
+    session = spark._jsparkSession
+    catalog = session.catalog()
+    now = (session.sessionState().conf().getAllConfs(), catalog.currentCatalog(), catalog.currentDatabase())
+    kept = vars(spark).get(_ATTRIBUTE)
+    if kept is not None and kept[0] == now:
+        return kept[1]
+    copy = session.cloneSession()
+    copy.conf().set(_KEY, "false")
+    vars(spark)[_ATTRIBUTE] = (now, copy)
+    return copy

@@ -51,3 +51,23 @@ def test_a_setting_that_another_thread_makes_meanwhile_stays(store, monkeypatch,
     store.execute("CREATE TABLE u AS SELECT count(*) AS n FROM t")
     assert store.spark.conf.get(KEY) == value
     assert seen == [(None, True)]
+
+
+def test_one_copy_of_the_session_follows_its_settings_and_schema(store, query):
+    def ran(sql="SELECT date_format(timestamp'2026-01-01 00:00:00Z', 'HH') AS hour, current_schema() AS name"):
+        run = uncompiled(store.spark.sql(sql), small=True)
+        return run._jdf.sparkSession(), tuple(run.first())
+
+    store.spark.conf.set("spark.sql.session.timeZone", "UTC")
+    first, answer = ran()
+    assert (ran()[0], answer) == (first, ("00", "default"))
+    store.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    second, answer = ran()
+    assert (second == first, answer) == (False, ("09", "default"))
+    store.spark.sql("CREATE DATABASE IF NOT EXISTS spark_catalog.elsewhere")
+    try:
+        store.spark.sql("USE spark_catalog.elsewhere")
+        assert ran()[1] == ("09", "elsewhere")
+    finally:
+        store.spark.sql("USE spark_catalog.default")
+        store.spark.sql("DROP DATABASE spark_catalog.elsewhere")
