@@ -10,8 +10,8 @@ import pytest
 from hypothesis import settings
 from support.scratch import memory_folder
 
-# A deadline is an assertion on time, which a busy machine breaks.
-settings.register_profile("tests", settings.default, deadline=None)
+# A deadline is an assertion on time, which a busy machine breaks. Each run draws other examples.
+settings.register_profile("tests", settings.default, deadline=None, max_examples=50)
 settings.load_profile("tests")
 
 TESTS = Path(__file__).parent

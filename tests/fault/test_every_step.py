@@ -21,6 +21,7 @@ from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.operation.expiration.orphan_files import named_files
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +69,20 @@ def check_after(name, warehouse, before, after):
     ACTIONS[name](warehouse, None)
     assert state(warehouse) == after
     if after is not None:
-        check_invariants(load(warehouse))
-        for snapshot in load(warehouse).snapshots():
-            table = load(warehouse)
-            table.to_arrow(snapshot=snapshot) if table.schema_of(snapshot) == table.schema else None
+        table = load(warehouse)
+        check_invariants(table)
+        check_files(table)
     if name == "scheduled_compaction":
         check_timeline(load(warehouse))
     return now
+
+
+def check_files(table):
+    """Each snapshot has its files, which were read when it was the latest one."""
+    for snapshot in table.snapshots():
+        paths = EntryPaths(table.paths, table.schema_of(snapshot))
+        for entry in table.live_files(snapshot):
+            assert os.path.getsize(paths.data_file(entry)) == entry.file.file_size, snapshot.id
 
 
 def check_timeline(table):

@@ -23,7 +23,7 @@ from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
 KEYS, PARTITION = ["p", "id"], ["p"]
-OPTIONS = {"bucket": "2", "manifest.merge-min-count": "3", "commit.max-retries": "2"}
+OPTIONS = {"bucket": "1", "manifest.merge-min-count": "3", "commit.max-retries": "2"}
 START, HOUR = 1_800_000_000_000, 3_600_000
 OLD = [{"p": p, "id": n, "v": 0} for p in "ab" for n in range(6)]
 NEW = [{"p": p, "id": n, "v": 1} for p in "bc" for n in range(6)]

@@ -81,7 +81,7 @@ rows = st.fixed_dictionaries(
     ],
     ids=["last row", "sequence field", "aggregation", "partial update", "first row", "append"],
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(batches=st.lists(st.lists(rows, max_size=12), min_size=1, max_size=12))
 def test_the_same_rows_as_written_at_once(tmp_path_factory, keys, options, batches):
     folder = tmp_path_factory.mktemp("t")
@@ -135,7 +135,7 @@ changes = st.fixed_dictionaries(
     ],
     ids=["layers", "layers and deletes", "sequence group"],
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     before=st.lists(changes, max_size=3),
     batches=st.lists(st.lists(st.tuples(changes, st.sampled_from([0, 0, 1, 3])), max_size=10), min_size=1, max_size=10),
