@@ -86,9 +86,13 @@ def translated(text: str = "", locate: Callable[[int], str] | None = None) -> It
 
 
 def _ended(error: Exception) -> TableStoreError | None:
-    """The error of a server that has ended, if Spark failed for another reason than what the statement says."""
+    """The error of a server that has ended, if Spark failed for another reason than what the statement says.
+
+    A Spark of this process is on no server.
+    """
+    here = type(error).__module__.startswith(("pyspark.errors.exceptions.captured", "py4j"))
     said = isinstance(error, (ParseException, AnalysisException))
-    return None if said else ended_server()
+    return None if here or said else ended_server()
 
 
 def translate(error: PySparkException, text: str = "", locate: Callable[[int], str] | None = None) -> TableStoreError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 SMALL_BYTES = 1 << 20
 """Of files that a statement reads: with more, generated code pays."""
@@ -25,6 +25,14 @@ def uncompiled(frame: DataFrame, small: bool) -> DataFrame:
         return frame
     datasets: Any = spark._jvm.org.apache.spark.sql.classic.Dataset
     return DataFrame(datasets.ofRows(_copy_of(spark), frame._jdf.queryExecution().analyzed()), spark)
+
+
+def interrupt_all(spark: SparkSession) -> None:
+    """Cancel what a session runs, in its copy, too. Called from another thread."""
+    kept = vars(spark).get(_ATTRIBUTE)
+    if kept is not None:
+        kept[1].interruptAll()
+    spark.interruptAll()
 
 
 def _copy_of(spark: Any) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from tablestore_engine.sql.tokens.lexer import tokenize
+
 _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
 _GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
-_SUBQUERY = re.compile(r"(?:\b(\w+)\s*)?\(\s*(?:SELECT|WITH|FROM)\b", re.IGNORECASE)
+_QUERIES = frozenset(["SELECT", "WITH", "FROM"])
 _BEFORE_RELATIONS = frozenset(["AS", "FROM", "JOIN", "LATERAL", "ALL", "UNION", "EXCEPT", "INTERSECT", "USING"])
 
 
@@ -22,4 +24,8 @@ def makes_many_rows(sql: str) -> bool:
 
 def has_subquery(sql: str) -> bool:
     """Whether it may have a subquery in an expression, which may name columns of the query around it."""
-    return any((one[1] or "").upper() not in _BEFORE_RELATIONS for one in _SUBQUERY.finditer(sql))
+    tokens = tokenize(sql)
+    return any(
+        one.key == "(" and tokens[at + 1].key in _QUERIES and (at == 0 or tokens[at - 1].key not in _BEFORE_RELATIONS)
+        for at, one in enumerate(tokens)
+    )

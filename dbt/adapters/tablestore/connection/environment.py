@@ -137,7 +137,9 @@ class Environment:
         lease.cancelled = True
         lease.reusable = False
         if lease.session is not None:
-            lease.session.interruptAll()
+            from tablestore_engine.spark.queries.without_codegen import interrupt_all
+
+            interrupt_all(lease.session)
 
 
 _environments: dict[tuple[object, ...], Environment] = {}

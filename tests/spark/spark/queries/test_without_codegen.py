@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
-from tablestore_engine.spark.queries.without_codegen import uncompiled
+from tablestore_engine.errors import ExecutionError
+from tablestore_engine.spark.queries.without_codegen import interrupt_all, uncompiled
 
 pytestmark = pytest.mark.spark
 
@@ -71,3 +73,27 @@ def test_one_copy_of_the_session_follows_its_settings_and_schema(store, query):
     finally:
         store.spark.sql("USE spark_catalog.default")
         store.spark.sql("DROP DATABASE spark_catalog.elsewhere")
+
+
+def test_an_interrupt_reaches_the_copy(store, query):
+    """A statement of few bytes may run long."""
+    endless = "SELECT count(*) FROM t a, t b, t c, t d, t e WHERE hash(a.id, b.id, c.id, d.id, e.id) = 1"
+    store.execute("CREATE TABLE t AS SELECT id FROM range(1000)")
+    statement, failed = store.execute(endless), []
+
+    def run():
+        try:
+            with statement.running() as frame:
+                frame.collect()
+        except ExecutionError as error:
+            failed.append(str(error))
+
+    running = threading.Thread(target=run, daemon=True)
+    running.start()
+    deadline = time.monotonic() + 60
+    while running.is_alive() and time.monotonic() < deadline:
+        interrupt_all(store.spark)
+        running.join(0.5)
+    assert statement.is_small
+    assert not running.is_alive()
+    assert "cancel" in failed[0].lower()

@@ -144,12 +144,21 @@ class RpcError(Exception):
 RpcError.__module__ = "grpc"
 
 
+class CapturedError(PySparkException):
+    """A fake of what a Spark of this process raises, which needs a JVM."""
+
+
+CapturedError.__module__ = "pyspark.errors.exceptions.captured"
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
         (RpcError("failed to connect to all addresses"), EnvironmentProblem),
         (PySparkException("Job 0 cancelled because SparkContext was shut down"), EnvironmentProblem),
         (AnalysisException("no such column"), SqlError),
+        (Py4JNetworkError("Answer from Java side is empty"), ExecutionError),
+        (CapturedError("[DIVIDE_BY_ZERO] Division by zero."), ExecutionError),
     ],
 )
 def test_failures_of_a_shared_server_that_has_ended_say_so(monkeypatch, error, kind):
