@@ -24,7 +24,7 @@ from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.schema.types.types import AtomicType, DataField, parse_field
+from tablestore_engine.schema.types.types import AtomicType, DataField, nested_field_names, parse_field
 
 CURRENT_VERSION = 3
 _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
@@ -114,6 +114,11 @@ class TableSchema:
     def field_names(self) -> tuple[str, ...]:
         """The names of all columns, in order."""
         return tuple(one.name for one in self.fields)
+
+    @cached_property
+    def nested_names(self) -> frozenset[str]:
+        """The names, in lower case, of the fields of structs at any depth."""
+        return frozenset(name.lower() for one in self.fields for name in nested_field_names(one.type))
 
     @property
     def is_keyed(self) -> bool:

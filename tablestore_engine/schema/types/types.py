@@ -283,6 +283,11 @@ def nested_field_ids(data_type: DataType) -> list[int]:
     return [field.id for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
 
 
+def nested_field_names(data_type: DataType) -> list[str]:
+    """The names of all ROW fields inside of a type."""
+    return [field.name for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
+
+
 def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
     """Raise an UnsupportedTypeError for variants in files of another format than Parquet, which have no layout for
     them."""

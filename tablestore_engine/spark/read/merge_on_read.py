@@ -30,7 +30,6 @@ from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import KEY_PREFIX, RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import nested_field_ids
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
@@ -84,11 +83,12 @@ def read_plan(
     predicate: Predicate | None = None,
     named: frozenset[str] | None = None,
     *,
-    correlated: bool = False,
+    correlated: frozenset[str] | None = None,
 ) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` are the
     names that the query has, in lower case, where no other column is read; None for all columns. `correlated`: the
-    query has subqueries that may name columns of the table, which Spark cannot plan over every shape of a read."""
+    names of fields, where the query has subqueries that may name columns of the table: Spark cannot plan these over
+    every shape of a read."""
     reader = TableReader(spark, table, plan, predicate, named, correlated=correlated)
     frame = typed(reader.frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.
@@ -96,7 +96,7 @@ def read_plan(
         return frame.coalesce(1)
     # Spark fails when it pushes a subquery of a SELECT list into the parts of a union (SPARK-59042), which it does not
     # do through this. The partitions stay as they are.
-    return frame.coalesce(_ALL_PARTITIONS) if correlated and reader.unites else frame
+    return frame.coalesce(_ALL_PARTITIONS) if correlated is not None and reader.unites else frame
 
 
 class TableReader:
@@ -110,7 +110,7 @@ class TableReader:
         predicate: Predicate | None,
         named: frozenset[str] | None = None,
         *,
-        correlated: bool = False,
+        correlated: frozenset[str] | None = None,
     ) -> None:
         self._spark = spark
         self._table = table
@@ -119,7 +119,7 @@ class TableReader:
         self._predicate = predicate
         self._scans = FileScans(spark, table, plan.schema, named)
         # Spark loses nested fields of which subqueries speak, where it pushes these into joins.
-        self._joins = not (correlated and any(nested_field_ids(f.type) for f in plan.schema.fields))
+        self._joins = plan.schema.nested_names.isdisjoint(correlated or ())
         self.unites = False
         """Whether the frame is a union."""
 
@@ -204,7 +204,7 @@ class TableReader:
             if superseded is not None:
                 return superseded
         ranges = self._key_ranges([*merge.bottom, *merge.upper])
-        return self._blocked(merge, ranges, keys) or JoinedKeys(
+        return (self._blocked(merge, ranges, keys) if self._joins else None) or JoinedKeys(
             join_keys(self._schema.primary_keys, ranges),
             broadcast=merge.upper_rows <= BROADCAST_ROWS,
         )

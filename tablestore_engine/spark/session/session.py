@@ -250,6 +250,6 @@ def _connect_alike(root: SparkSession) -> SparkSession:
 def _importable(name: str) -> bool:
     try:
         importlib.import_module(name)
-    except ImportError:
+    except Exception:  # a package that does not fit others raises errors of its own
         return False
     return True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.warehouse.function import Function
+from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.queries.session_functions import is_session_function
 from tablestore_engine.sql.query.bind import BoundQuery
@@ -50,6 +50,18 @@ class CalledFunctions:
             return bound
         edits = sorted([*bound.edits, *edits])
         return BoundQuery(edited(bound.source, edits), bound.references, bound.source, tuple(edits))
+
+    def bodies(self, sql: str, database: str) -> Iterator[str]:
+        """The bodies of the SQL functions that a text calls, and of those that they call."""
+        left, found = [(sql, database)], set[str]()
+        while left:
+            text, current = left.pop()
+            for call in function_calls(text):
+                function = self._function(call.parts, current)
+                if function is not None and function.language == SQL and function.full_name not in found:
+                    found.add(function.full_name)
+                    left.append((function.body, function.database))
+                    yield function.body
 
     def inlined(self, sql: str, database: str) -> str:
         """A text without calls of aggregate functions in SQL: replaced by their bodies."""

@@ -8,6 +8,7 @@ becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
@@ -34,7 +35,7 @@ from tablestore_engine.sql.pinned_queries.nesting import Nesting
 from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
 from tablestore_engine.sql.pinned_queries.table_changes import TableChanges
 from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.pinned_queries.text_facts import has_subquery, makes_many_rows, reads_files
+from tablestore_engine.sql.pinned_queries.text_facts import TextFacts, reads_files
 from tablestore_engine.sql.pinned_queries.time_travel import snapshot_of, value_query
 from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
@@ -84,11 +85,10 @@ class Frames:
         self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
-        self._grows = False
-        self.correlated = False  # whether a subquery may name columns of the query around it
+        self.texts = TextFacts()
         self._settings = settings
         self._reads = reads or {}
-        self._changes = TableChanges(spark, self._evaluated, only_columns=only_columns and not lasting)
+        self._changes = TableChanges(spark, only_columns=only_columns and not lasting)
 
     @property
     def input_bytes(self) -> int | None:
@@ -98,11 +98,11 @@ class Frames:
     @property
     def is_small(self) -> bool:
         """Whether the bound queries read little, and nothing in them makes many rows of few."""
-        return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
+        return not self._unknown and not self.texts.grows and self._bytes <= SMALL_BYTES
 
     def settled(self, size: int) -> None:
         """The queries bound so far are computed, and take `size` bytes in memory: no later query reads their files."""
-        self._bytes, self._unknown, self._grows = size, False, False
+        self._bytes, self._unknown, self.texts = size, False, replace(self.texts, grows=False)
         self._views.clear()  # a later query that names one of these tables reads it
 
     def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
@@ -138,18 +138,18 @@ class Frames:
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
         their rows."""
-        self.look_at(sql)
         current = database or self.database
+        self.look_at(sql, current)
         better = iter(known)
         sql = self._functions.inlined(sql, current)
         bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
         return self._with_functions(bound, current)
 
-    def look_at(self, sql: str) -> None:
-        """Note what a text says of its rows, before a table is read for it."""
-        self._unknown = self._unknown or reads_files(sql)
-        self._grows = self._grows or makes_many_rows(sql)
-        self.correlated = self.correlated or has_subquery(sql)
+    def look_at(self, sql: str, database: str | None = None) -> None:
+        """Note what a text, and the functions that it calls, say of its rows, before a table is read for it."""
+        for text in (sql, *self._functions.bodies(sql, database or self.database)):
+            self._unknown = self._unknown or reads_files(text)
+            self.texts = self.texts.and_of(text)
 
     def pieces(self, statement: QueriesInside) -> BoundQuery:
         """A statement's text with each of its pieces bound."""
@@ -282,7 +282,7 @@ class Frames:
             return self._views[key]
         table = self._table(database, name)
         if reference.changes:
-            changes, held = self._changes.frame(table, self.pin(table), reference, suffix)
+            changes, held = self._changes.frame(table, self.pin(table), reference, suffix, self._evaluated)
             self._unknown, self._bytes = self._unknown or held is None, self._bytes + (held or 0)
             view = self.register(f"{table.name}$changes", changes)
         elif suffix:
@@ -310,7 +310,7 @@ class Frames:
         travel = reference.time_travel
         snapshot = self.pin(table) if travel is None else snapshot_of(table, travel, self._evaluated)
         schema = table.schema_of(snapshot) if travel else table.present_schema_of(snapshot)
-        read = TableRead(table, snapshot, schema, reference, self.correlated)
+        read = TableRead(table, snapshot, schema, reference, self.texts.correlated)
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
         return few or self._frame_of(read, fresh=fresh)
 
@@ -322,7 +322,7 @@ class Frames:
             return None
         if reference.changes:
             table = self._table(database, name)
-            return self._changes.source(table, self.pin(table), reference)
+            return self._changes.source(table, self.pin(table), reference, self._evaluated)
         if self._is_session_relation(database, name):
             return None
         table = self._table(database, name)

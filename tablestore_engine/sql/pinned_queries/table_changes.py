@@ -23,42 +23,46 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class TableChanges:
-    """`evaluated` gives the milliseconds of a time in SQL. `only_columns`: the rows are not asked for."""
+Evaluated = Callable[[str], "DataFrame"]
 
-    def __init__(self, spark: SparkSession, evaluated: Callable[[str], DataFrame], *, only_columns: bool) -> None:
+
+class TableChanges:
+    """`only_columns`: the rows are not asked for. `evaluated` gives the milliseconds of a time in SQL."""
+
+    def __init__(self, spark: SparkSession, *, only_columns: bool) -> None:
         self._spark = spark
-        self._evaluated = evaluated
         self._only_columns = only_columns
         self._found: dict[tuple[object, ...], tuple[ChangeRange, pa.Table | None]] = {}
 
     def frame(
-        self, table: Table, pinned: Snapshot | None, reference: TableReference, suffix: str
+        self, table: Table, pinned: Snapshot | None, reference: TableReference, suffix: str, evaluated: Evaluated
     ) -> tuple[DataFrame, int | None]:
         """The changes that a reference reads, by default up to the snapshot at which the statement reads the table; and
         their bytes, if they are held."""
         if suffix:
             raise SqlError(f"'{table.name}${suffix}' is a system table, of which no changes are kept.")
         table.options.check_readable()
-        between, few = self._few(table, pinned, reference)
+        between, few = self._few(table, pinned, reference, evaluated)
         if few is not None:
             return frame_of_changes(self._spark, few, table.schema), few.nbytes
         return read_changes(self._spark, table, between, without_casts(reference.predicate, table.schema)), None
 
-    def source(self, table: Table, pinned: Snapshot | None, reference: TableReference) -> JoinedSource | None:
+    def source(
+        self, table: Table, pinned: Snapshot | None, reference: TableReference, evaluated: Evaluated
+    ) -> JoinedSource | None:
         """The same as the source of a join, if they are held."""
-        between, few = self._few(table, pinned, reference)
+        between, few = self._few(table, pinned, reference, evaluated)
         if few is None:
             return None
         state = (table.path, between.before and between.before.mark, between.after and between.after.mark)
         return JoinedSource(table, (state, table.schema.id, reference.changes), few.num_rows, few.select)
 
     def _few(
-        self, table: Table, pinned: Snapshot | None, reference: TableReference
+        self, table: Table, pinned: Snapshot | None, reference: TableReference, evaluated: Evaluated
     ) -> tuple[ChangeRange, pa.Table | None]:
         key = (table.identifier, reference.changes, repr(reference.predicate), reference.columns)
         if key not in self._found:
-            start, *end = [bound_of(table, one, self._evaluated) for one in reference.changes]
+            start, *end = [bound_of(table, one, evaluated) for one in reference.changes]
             between = table.change_range(start, end[0] if end else pinned.id if pinned else 0)
             if self._only_columns:
                 between = ChangeRange(between.after, between.after)

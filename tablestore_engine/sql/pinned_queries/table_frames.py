@@ -45,14 +45,14 @@ _FRAMES: FrameCache[_Kept] = FrameCache()
 class TableRead:
     """One table as a query names it: its snapshot, the schema to read it with, and what the query asks for.
 
-    `correlated`: a subquery may name columns of the query around it.
+    `correlated`: see `read_plan`.
     """
 
     table: Table
     snapshot: Snapshot | None
     schema: TableSchema
     reference: TableReference
-    correlated: bool = False
+    correlated: frozenset[str] | None = None
 
     @property
     def predicate(self) -> Predicate | None:
@@ -109,7 +109,8 @@ class TableRead:
         if cached is not None:
             return cached
         state = state_of(self.table, snapshot, self.schema)
-        key = (*state, repr(self.predicate), reference.hidden, self._named, self.correlated)
+        nested = None if self.correlated is None else self.correlated & self.schema.nested_names
+        key = (*state, repr(self.predicate), reference.hidden, self._named, nested)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
             return self.frame(spark, self.plan())  # names the file

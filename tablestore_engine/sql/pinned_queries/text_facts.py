@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
 _GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
+_FIELD = re.compile(r"""[.\[]\s*(?:`([^`]+)`|['"]([^'"]+)['"]|(\w+))""")
 _QUERIES = frozenset(["SELECT", "WITH", "FROM"])
 _BEFORE_RELATIONS = frozenset(["AS", "FROM", "JOIN", "LATERAL", "ALL", "UNION", "EXCEPT", "INTERSECT", "USING"])
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """Facts of all texts of one statement.
+
+    `grows`: many rows may be made of few. `has_subquery`: one of an expression, which may name columns of the query
+    around it. `fields`: names that may be those of fields of structs.
+    """
+
+    grows: bool = False
+    has_subquery: bool = False
+    fields: frozenset[str] = frozenset()
+
+    def and_of(self, sql: str) -> TextFacts:
+        """Those of one text more."""
+        return TextFacts(
+            self.grows or makes_many_rows(sql), self.has_subquery or has_subquery(sql), self.fields | named_fields(sql)
+        )
+
+    @property
+    def correlated(self) -> frozenset[str] | None:
+        """The fields, where a subquery may name one; None without subqueries. See `read_plan`."""
+        return self.fields if self.has_subquery else None
 
 
 def reads_files(sql: str) -> bool:
@@ -20,6 +46,11 @@ def reads_files(sql: str) -> bool:
 def makes_many_rows(sql: str) -> bool:
     """Whether it may make many rows of few."""
     return _GROWS.search(sql) is not None
+
+
+def named_fields(sql: str) -> frozenset[str]:
+    """The names, in lower case, that may be those of fields of structs: `s.f`, `s['f']`."""
+    return frozenset(name.lower() for found in _FIELD.findall(sql) for name in found if name)
 
 
 def has_subquery(sql: str) -> bool:

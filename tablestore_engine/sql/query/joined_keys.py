@@ -56,7 +56,7 @@ def named_columns(structure: Structure, tokens: list[Token]) -> frozenset[str] |
         return None
     copies = {one.items[0] for one in _selects(structure) if one.items and _is_copy(one, one.items, tokens)}
     for i, token in enumerate(tokens):
-        if token.key in _UNNAMED or (_is_star(tokens, i) and i not in copies) or _is_computed(tokens, i):
+        if token.key in _UNNAMED or (_is_star(tokens, i) and i not in copies) or names_others(tokens, i):
             return None
     return frozenset(token.name.lower() for token in tokens if token.is_name)
 
@@ -105,7 +105,7 @@ def _is_star(tokens: list[Token], i: int) -> bool:
     return not (counts and tokens[i + 1].key == ")")
 
 
-def _is_computed(tokens: list[Token], i: int) -> bool:
+def names_others(tokens: list[Token], i: int) -> bool:
     """Whether a token may mean columns of other names: `IDENTIFIER('v')`, or a regular expression of names."""
     token = tokens[i]
     if token.kind == QUOTED:

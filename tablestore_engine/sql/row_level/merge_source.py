@@ -34,6 +34,7 @@ from tablestore_engine.spark.read.merge_source_bounds import (
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
+from tablestore_engine.sql.query.joined_keys import names_others
 from tablestore_engine.sql.query.predicate_reader import conjuncts
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
@@ -233,7 +234,9 @@ def _seen_columns(merge: _Merge) -> list[str] | None:
     it may read any."""
     statement, schema = merge.statement, merge.table.schema
     tokens = tokenize(statement.on_sql)
-    if statement.matched or statement.not_matched_by_source or any(one.key == "*" for one in tokens):
+    if statement.matched or statement.not_matched_by_source:
+        return None
+    if any(one.key == "*" or names_others(tokens, i) for i, one in enumerate(tokens)):
         return None
     if computed_columns(schema.options):
         return None

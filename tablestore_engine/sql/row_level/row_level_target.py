@@ -212,7 +212,7 @@ class RowLevelTarget:
             return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, positions=positions)
         if positions:
             return read_positions(spark, self.table, self.plan)
-        return read_plan(spark, self.table, self.plan, predicate, correlated=self.frames.correlated)
+        return read_plan(spark, self.table, self.plan, predicate, correlated=self.frames.texts.correlated)
 
     def apply(self, changed: DataFrame) -> WriteOutcome:
         """Write the changed rows."""

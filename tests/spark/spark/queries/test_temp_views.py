@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -58,9 +59,11 @@ def test_threads_share_a_store(days):
         assert all(pool.map(ask, range(24)))
 
 
-def test_temp_views_of_finished_statements_are_dropped(days, monkeypatch):
+def test_temp_views_of_finished_statements_are_dropped(days, monkeypatch, request):
     monkeypatch.setattr(temp_views, "KEPT", 3)
     days.spark.sql("CREATE TEMPORARY VIEW mine AS SELECT 1")
+    gc.disable()  # a statement ends without it
+    request.addfinalizer(gc.enable)
     for _ in range(6):
         assert ids_of(days, "SELECT id FROM t") == [1, 2, 3]
     days.execute("MERGE INTO t USING (SELECT 9 AS id, 'z' AS day) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")

@@ -58,3 +58,20 @@ def test_counts_of_a_select_list(merged):
     assert sorted(merged.sql(f"SELECT x.k, {of_nothing} FROM t x").collect()) == [(k, 0) for k in range(8)]
     assert merged.execute(f"UPDATE t x SET v = CAST({count} AS INT) + 10").rows_affected == 8
     assert sorted(merged.sql("SELECT k, v - 10 FROM t").collect()) == expected
+
+
+def test_subqueries_in_bodies_of_functions(merged):
+    merged.execute("CREATE FUNCTION as_many(x INT) RETURNS BIGINT RETURN (SELECT count(*) FROM few y WHERE y.v = x)")
+    exists = "EXISTS (SELECT 1 FROM few y WHERE y.st.b = b)"
+    merged.execute(f"CREATE FUNCTION one_of(b STRING) RETURNS BOOLEAN RETURN {exists}")
+    count = "(SELECT count(*) FROM few y WHERE y.v = x.v)"
+    expected = sorted(merged.sql(f"SELECT x.k, {count} FROM plain x").collect())
+    assert sorted(merged.sql("SELECT k, as_many(v) FROM t").collect()) == expected
+    assert len(merged.sql("SELECT k FROM t WHERE one_of(st.b)").collect()) == 8
+
+
+def test_lateral_joins(merged):
+    lateral = "LATERAL (SELECT count(*) AS n FROM few y WHERE y.st.n.x = x.st.n.x) q"
+    expected = sorted(merged.sql(f"SELECT x.k, q.n FROM plain x, {lateral}").collect())
+    assert sorted(merged.sql(f"SELECT x.k, q.n FROM t x, {lateral}").collect()) == expected
+    assert sorted(merged.sql(f"SELECT x.k, q.n FROM t x LEFT JOIN {lateral}").collect()) == expected

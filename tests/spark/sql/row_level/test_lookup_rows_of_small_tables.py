@@ -68,6 +68,8 @@ def test_a_merge_that_only_inserts_reads_the_columns_of_on(store, monkeypatch, l
     assert store.execute(f"MERGE INTO t USING (SELECT id + 10 AS id, part, v FROM ({source})) s ON {on} {insert}")
     file.write_bytes(whole)
     assert store.sql("SELECT count(*), count(DISTINCT id), count(v) FROM t").collect() == [(53, 53, 53)]
+    merge = "MERGE INTO t USING (SELECT 80 AS id, 3 AS part, '' AS v) s ON t.id = s.id AND IDENTIFIER('t.v') > 'v2'"
+    assert store.execute(f"{merge} {insert}").rows_affected == 1
 
 
 def damaged(parquet, column):

@@ -1,10 +1,10 @@
-"""Subqueries of expressions, by the text of a query."""
+"""Facts by the text of a query."""
 
 from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.pinned_queries.text_facts import has_subquery
+from tablestore_engine.sql.pinned_queries.text_facts import has_subquery, named_fields
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,9 @@ from tablestore_engine.sql.pinned_queries.text_facts import has_subquery
 )
 def test_has_subquery(sql, found):
     assert has_subquery(sql) is found
+
+
+def test_named_fields():
+    sql = "SELECT s.F, s . `of it`, s['g'], a[0], t.s.h.i FROM d.t WHERE k = 'a.b' AND x = 1.5"
+    assert named_fields(sql) >= {"f", "of it", "g", "s", "h", "i", "t"}
+    assert named_fields(sql).isdisjoint(["k", "x", "d"])
