@@ -47,10 +47,10 @@ from tablestore_engine.table import Table
 
 Result = TypeVar("Result")
 FORMAT = "tablestore"
-_PATH = "path"  # Spark's name of what `load` is given
+PATH = "path"  # Spark's name of what `load` is given
 _FIRST = "first"  # an offset that no batch ended with
 _BEGAN = "began"
-_NOT_OURS = (_PATH, "checkpointlocation")  # the other one comes with a streaming write, which is refused later
+_NOT_OURS = (PATH, "checkpointlocation")  # the other one comes with a streaming write, which is refused later
 _HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"  # Spark's, for what its Python processes say of an error
 _NOT_FOUND = "DATA_SOURCE_NOT_FOUND"  # Spark's condition
 _STREAMS_ALONE = "It is for reading streams; TableStore(warehouse) reads and writes rows."
@@ -142,7 +142,7 @@ class TableStream(DataSource):
     @_in_one_message
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
-        self._table = table_at(options.get(_PATH))
+        self._table = table_at(options.get(PATH))
         self._options = _asked(self._table, {key: options[key] for key in options if key.lower() not in _NOT_OURS})
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from tablestore_engine.spark.stream.stream_source import FORMAT
+from tablestore_engine.spark.stream.stream_source import FORMAT, PATH
 from tablestore_engine.storage.paths import local_folder
 
 _STREAM = "StreamingRelationV2"  # of Spark's plans
@@ -26,7 +26,7 @@ def _of_plan(frame: Any) -> Iterator[str]:
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves().iterator()
     while leaves.hasNext():
         leaf = leaves.next()
-        if leaf.getClass().getSimpleName() == _STREAM and leaf.sourceName() == FORMAT:
+        if leaf.getClass().getSimpleName() == _STREAM and leaf.sourceName().lower() == FORMAT:
             yield leaf.extraOptions().get("path")
 
 
@@ -34,8 +34,10 @@ def _of_connect(frame: Any) -> Iterator[str]:
     messages = [frame._plan.to_proto(frame.sparkSession.client)]
     while messages:
         message = messages.pop()
-        if message.DESCRIPTOR.name == _READ and message.is_streaming and message.data_source.format == FORMAT:
-            yield from message.data_source.paths
+        if message.DESCRIPTOR.name == _READ and message.is_streaming and message.data_source.format.lower() == FORMAT:
+            source = message.data_source
+            yield from source.paths
+            yield from (value for key, value in source.options.items() if key.lower() == PATH)
         for _, value in message.ListFields():
             parts = [value] if hasattr(value, "ListFields") else value if hasattr(value, "add") else ()
             messages.extend(parts)

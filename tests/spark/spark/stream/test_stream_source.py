@@ -188,7 +188,8 @@ def test_impossible_streams_are_refused(store, tmp_path):
     store.execute("CREATE TABLE t (id INT)")
     source = store.read_stream("t")
     source.createOrReplaceTempView("of_source")
-    for own in (source, source.filter("id > 1").unionByName(source), store.spark.table("of_source")):
+    plain = store.spark.readStream.format("TableStore").option("Path", store.table("t").path).load()
+    for own in (source, source.filter("id > 1").unionByName(source), store.spark.table("of_source"), plain):
         with pytest.raises(OptionError, match=r"reads table default\.t.*another table"):
             store.write_stream("t", own, checkpoint_location=tmp_path / "c")
     store.execute("CREATE TABLE u (id INT)")
