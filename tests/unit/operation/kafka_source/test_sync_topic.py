@@ -86,6 +86,25 @@ def test_the_second_of_two_writes_no_letters(tmp_path, letters, monkeypatch, key
     assert offsets(letters) == ([] if keys else [3])
 
 
+def test_two_that_write_letters_at_once_write_the_same_ones(tmp_path, letters, monkeypatch):
+    """They looked rows up before either had committed, so both have the same letters, which replace themselves."""
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"})
+    sync_of(table, letters).take([INSERT], (1,))
+    batch, second = [MOVE, REMOVE, UNMATCHED], sync_of(table, letters)
+    write = sync_topic.write_dead_letters
+
+    def overtaken(*given):
+        monkeypatch.setattr(sync_topic, "write_dead_letters", write)
+        sync_of(table, letters).take(batch, (4,))
+        assert offsets(letters) == [3]
+        write(*given)
+
+    monkeypatch.setattr(sync_topic, "write_dead_letters", overtaken)
+    with pytest.raises(ConsumedElsewhereError, match="Nothing was written"):
+        second.take(batch, (4,))
+    assert (reload(table).to_arrow().num_rows, offsets(letters)) == (0, [3])
+
+
 def test_a_message_that_removes_nothing_is_a_letter(tmp_path, letters):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"})
     with pytest.raises(UserError, match="removes a row that the table does not have"):
