@@ -29,7 +29,7 @@ from dbt.adapters.tablestore.models.changes_since_last_run import (
 )
 from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
 from dbt.adapters.tablestore.models.fields_of_structs import may_differ
-from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, no_rows
+from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, frame_of, no_rows
 from dbt.adapters.tablestore.models.on_schema_change import (
     APPEND,
     SYNC,
@@ -48,12 +48,9 @@ from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.commit.consumed_positions import Consumed, with_news
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
-from tablestore_engine.schema.table.row_kind import ROW_KIND
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from dbt.adapters.contracts.connection import AdapterResponse
-    from pyspark.sql import DataFrame, SparkSession
 
 _numbers = itertools.count(1)
 
@@ -179,7 +176,7 @@ class ChangeMethods(SchemaMethods):
                 self._note_steps(model, this)
                 view, rows = self._model_topics.take(name, topic, positions)
                 with handle.work("create temporary view") as store:
-                    _frame_of(store.spark, rows, topic).createOrReplaceTempView(view)
+                    frame_of(store.spark, rows, topic).createOrReplaceTempView(view)
         return f"(select * from {view})"
 
     def _note_steps(self, model: Mapping[str, Any], this: BaseRelation) -> None:
@@ -297,13 +294,25 @@ class ChangeMethods(SchemaMethods):
 
     def _check_counted(self, query: str, this: BaseRelation, paths: OtherPaths, mode: str, model: str) -> None:
         """Of a table without a key: a row is removed by all of its values, so those of before must be the same now."""
-        earlier = self._model_changes.earlier_rows(model, query)
-        for path in paths.new if mode in (APPEND, SYNC) else ():
-            if self._has_values(path, earlier and f"(\n{earlier}\n)"):
+        new = paths.new if mode in (APPEND, SYNC) else ()
+        earlier = self._rows_of_before(query, this, model) if new else None
+        for path in new:
+            if self._has_values(path, earlier):
                 raise DbtRuntimeError(refusal_of_new(this.render(), path))
         for path in paths.missing if mode != SYNC else ():
             if self._has_values(path, this.render()):
                 raise DbtRuntimeError(refusal_of_missing(this.render(), path))
+
+    def _rows_of_before(self, query: str, this: BaseRelation, model: str) -> str | None:
+        """The rows that a model's query makes of those of before; None where that is not known, or it leaves out some,
+        by a filter that the first run did not have."""
+        earlier = self._model_changes.earlier_rows(model, query)
+        rows = earlier and f"(\n{earlier}\n)"
+        if rows:
+            counts = [f"(select count(*) from {one} as dbt_rows)" for one in (rows, this.render())]
+            _, found = self.execute(f"select {' < '.join(counts)}", fetch=True)
+            rows = None if found.rows[0][0] else rows
+        return rows
 
     def _has_values(self, path: Path, rows: str | None) -> bool:
         """Whether a column or field is not null in some of the rows; also where that is not known."""
@@ -331,16 +340,6 @@ class ChangeMethods(SchemaMethods):
         from dbt_common.events.functions import warn_or_error
 
         warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
-
-
-def _frame_of(spark: SparkSession, rows: pa.Table, topic: KafkaTopic) -> DataFrame:
-    """The rows of messages, with the types of the source's columns: Spark's own reading of Arrow moves times without a
-    zone that the session's zone skips, and knows neither TIME nor VARIANT."""
-    from tablestore_engine.schema.types.types import DataField, parse_type
-    from tablestore_engine.spark.read.lookup_rows import frame_of_fields
-
-    kind = DataField(len(topic.columns), ROW_KIND, parse_type("STRING"))
-    return frame_of_fields(spark, rows, (kind, *topic.fields()))
 
 
 def _new_user(options: Mapping[str, str]) -> str:

@@ -38,11 +38,13 @@ class Position:
     """A snapshot of a source, and what distinguishes it from one of the same number in a table of the same name.
 
     `schema`: the id of the schema with whose columns its rows were read; None where that is the snapshot's own.
+    `former`: the ids of those with which rows of earlier runs were read, where they have columns that it lacks.
     """
 
     snapshot: int
     mark: str = ""
     schema: int | None = field(default=None, compare=False)
+    former: tuple[int, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, snapshot: Snapshot | None, schema: int | None = None) -> Position:
@@ -53,11 +55,13 @@ class Position:
     def parse(cls, text: str) -> Position | None:
         """The position that a property holds; None for one that this engine did not write."""
         numbers, _, mark = text.partition("/")
-        number, _, schema = numbers.partition("@")
-        return cls(int(number), mark, int(schema) if schema.isdigit() else None) if number.isdigit() else None
+        number, _, schemas = numbers.partition("@")
+        ids = [int(one) for one in schemas.split(",") if one.isdigit()]
+        return cls(int(number), mark, ids[0] if ids else None, tuple(ids[1:])) if number.isdigit() else None
 
     def __str__(self) -> str:
-        return f"{self.snapshot}{'' if self.schema is None else f'@{self.schema}'}/{self.mark}"
+        schemas = () if self.schema is None else (self.schema, *self.former)
+        return f"{self.snapshot}{'@' if schemas else ''}{','.join(map(str, schemas))}/{self.mark}"
 
 
 NO_MARK = Position(0)

@@ -2,20 +2,48 @@
 
 Who read rows with the columns of then, and goes on with what changed since, never sees such values: a change of a
 schema is no change of a row. Columns that came, went or got another name are not among them: their names show it.
+
+A value is another one, too, where its text or a result that is computed from it is: as an INT that became a DOUBLE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
-from tablestore_engine.schema.casts.cast_old_columns import is_lossless
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.casts.cast_old_columns import is_lossless, is_same
+from tablestore_engine.schema.types.types import (
+    BINARY_ROOTS,
+    INTEGER_ROOTS,
+    STRING_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
+
+Fields = Sequence[DataField]
 
 
-def changed_column(past: Sequence[DataField], now: Sequence[DataField], within: str = "") -> str:
+def changed_column(steps: Sequence[Fields]) -> str:
     """The change of the first such column, or field of one, in words; empty when there is none.
 
-    `within`: of fields, the path of the column that has them, with a dot.
+    `steps`: the columns of all schemas from the one that was read to that of now. Where a type was another one in
+    between, a compaction may have stored the values of then.
+    """
+    past, now = steps[0], steps[-1]
+    kept = field_ids(past) & field_ids(now)
+    retyped = (_retyped(one, other, kept) for one, other in pairwise(steps))
+    return replaced_column(past, now) or next(filter(None, retyped), "")
+
+
+def replaced_column(past: Fields, now: Fields, but: AbstractSet[int] = frozenset(), within: str = "") -> str:
+    """The first column whose name another one has now, in words; empty when there is none.
+
+    `but`: the ids of columns that do not count. `within`: of fields, the path of the column that has them, with a dot.
     """
     by_name = {one.name.lower(): one for one in now} | {one.name: one for one in now}
     names = {one.id: one.name for one in past}
@@ -24,27 +52,86 @@ def changed_column(past: Sequence[DataField], now: Sequence[DataField], within: 
         other = by_name.get(one.name) or by_name.get(one.name.lower())
         if other is None:
             continue
-        if other.id != one.id:
+        if other.id == one.id:
+            found = _replaced_inside(one.type, other.type, but, path)
+            if found:
+                return found
+        elif one.id not in but:
             former = names.get(other.id)
             new = "another one, which was added under its name" if former is None else f"what was '{within}{former}'"
             return f"its column '{path}' was dropped or renamed, and is {new}"
-        found = _changed_type(path, one.type, other.type)
-        if found:
-            return found
     return ""
+
+
+def _replaced_inside(past: DataType, now: DataType, but: AbstractSet[int], path: str) -> str:
+    if isinstance(past, RowType) and isinstance(now, RowType):
+        return replaced_column(past.fields, now.fields, but, f"{path}.")
+    if isinstance(past, ArrayType) and isinstance(now, ArrayType):
+        return _replaced_inside(past.element, now.element, but, f"{path}.element")
+    if isinstance(past, MapType) and isinstance(now, MapType):
+        keys = _replaced_inside(past.key, now.key, but, f"{path}.key")
+        return keys or _replaced_inside(past.value, now.value, but, f"{path}.value")
+    return ""
+
+
+def field_ids(fields: Fields) -> AbstractSet[int]:
+    """The ids of columns, and of all fields in them."""
+    return frozenset(one.id for one in fields).union(*(_ids_inside(one.type) for one in fields))
+
+
+def _ids_inside(kind: DataType) -> AbstractSet[int]:
+    if isinstance(kind, RowType):
+        return field_ids(kind.fields)
+    if isinstance(kind, ArrayType):
+        return _ids_inside(kind.element)
+    if isinstance(kind, MapType):
+        return _ids_inside(kind.key) | _ids_inside(kind.value)
+    return frozenset()
+
+
+def _retyped(past: Fields, now: Fields, kept: AbstractSet[int], within: str = "") -> str:
+    """The first of some columns whose type has other values since the step before, in words."""
+    by_id = {one.id: one for one in now}
+    pairs = ((one.type, by_id[one.id]) for one in past if one.id in kept and one.id in by_id)
+    found = (_retyped_inside(f"{within}{new.name}", old, new.type, kept) for old, new in pairs)
+    return next(filter(None, found), "")
+
+
+def _retyped_inside(path: str, past: DataType, now: DataType, kept: AbstractSet[int]) -> str:
+    if isinstance(past, RowType) and isinstance(now, RowType):
+        return _retyped(past.fields, now.fields, kept, f"{path}.")
+    if isinstance(past, ArrayType) and isinstance(now, ArrayType):
+        return _retyped_inside(f"{path}.element", past.element, now.element, kept)
+    if isinstance(past, MapType) and isinstance(now, MapType):
+        keys = _retyped_inside(f"{path}.key", past.key, now.key, kept)
+        return keys or _retyped_inside(f"{path}.value", past.value, now.value, kept)
+    if isinstance(past, AtomicType) and isinstance(now, AtomicType) and _keeps_results(past, now):
+        return ""
+    then, today = past.as_nullable(True), now.as_nullable(True)
+    return f"its column '{path}' is {today} and was {then}, so that a value, or what is computed from it, may differ"
+
+
+def _keeps_results(past: AtomicType, now: AtomicType) -> bool:
+    """Whether each value, its text, and the results of arithmetic are the same."""
+    return is_same(past, now) or (is_lossless(past, now) and _family(past) == _family(now))
+
+
+def _family(kind: AtomicType) -> object:
+    for roots in (INTEGER_ROOTS, STRING_ROOTS, BINARY_ROOTS):
+        if kind.root in roots:
+            return roots
+    return kind.root, kind.scale or 0
 
 
 Path = tuple[str, ...]
 
 
-def renamed_columns(past: Sequence[DataField], now: Sequence[DataField]) -> list[tuple[Path, Path]]:
+def renamed_columns(past: Fields, now: Fields) -> list[tuple[Path, Path]]:
     """The paths of columns and fields that have another name today, before and after."""
     return list(_renamed(past, now, (), ()))
 
 
-def _renamed(
-    past: Sequence[DataField], now: Sequence[DataField], within: Path, into: Path
-) -> Iterator[tuple[Path, Path]]:
+def _renamed(past: Fields, now: Fields, within: Path, into: Path) -> Iterator[tuple[Path, Path]]:
     by_id = {one.id: one for one in now}
     for one in past:
         other = by_id.get(one.id)
@@ -62,17 +149,3 @@ def _renamed_inside(past: DataType, now: DataType, old: Path, new: Path) -> Iter
         yield from _renamed_inside(past.element, now.element, (*old, "element"), (*new, "element"))
     elif isinstance(past, MapType) and isinstance(now, MapType):
         yield from _renamed_inside(past.value, now.value, (*old, "value"), (*new, "value"))
-
-
-def _changed_type(path: str, past: DataType, now: DataType) -> str:
-    """The same of a type, of which other values are read unless each is the same as the new one."""
-    if isinstance(past, RowType) and isinstance(now, RowType):
-        return changed_column(past.fields, now.fields, f"{path}.")
-    if isinstance(past, ArrayType) and isinstance(now, ArrayType):
-        return _changed_type(f"{path}.element", past.element, now.element)
-    if isinstance(past, MapType) and isinstance(now, MapType):
-        return _changed_type(f"{path}.key", past.key, now.key) or _changed_type(f"{path}.value", past.value, now.value)
-    if isinstance(past, AtomicType) and isinstance(now, AtomicType) and is_lossless(past, now):
-        return ""
-    then, today = past.as_nullable(True), now.as_nullable(True)
-    return f"its column '{path}' is {today}, which does not keep every value of {then}, as it was"

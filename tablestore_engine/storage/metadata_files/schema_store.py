@@ -97,15 +97,21 @@ class SchemaStore:
         Unlike `descends`, it passes over constraints and layouts that rows were checked for, or written anew in: a
         writer that began before these must not go on, but its rows are still those of the table.
         """
-        ancestor, schema_id = sorted((one, other))
-        while schema_id > ancestor:
+        return one == other or bool(self.between(*sorted((one, other))))
+
+    def between(self, past: int, now: int) -> list[TableSchema]:
+        """The schemas through which changes lead from one to a later one, both included; none when they do not."""
+        found: list[TableSchema] = []
+        schema_id = now
+        while schema_id > past:
             schema = self.load(schema_id)
             replaced = schema.replaced_id if schema.base is None else schema.base
             replaces = schema.replaces is not None and schema.base is None
             if replaces and (replaced is None or not schema.goes_on_from(self.load(replaced))):
-                return False
+                return []
+            found.append(schema)
             schema_id = schema_id - 1 if replaced is None else replaced
-        return schema_id == ancestor
+        return [self.load(past), *reversed(found)] if schema_id == past else []
 
     def try_create(self, schema: TableSchema, for_others: Mapping[str, str] | None = None) -> bool:
         """Write a new schema: one atomic create. False when its id is taken, and nothing has happened.

@@ -21,6 +21,7 @@ from dbt.adapters.tablestore.connection.environment import builds_models
 from dbt.adapters.tablestore.relation.lag import (
     Lag,
     lags_of,
+    position_after,
     schema_read,
     shown,
     source_name,
@@ -58,6 +59,10 @@ class _Pinned:
     @property
     def position(self) -> Position:
         return Position.of(self.snapshot, self._schema.id)
+
+    def position_after(self, before: Position | None) -> Position:
+        """The position of a run that goes on from another one."""
+        return self.position if before is None else position_after(self.table, before, self.position)
 
     def rows(self, source: BaseRelation) -> str:
         """All rows, as a part of a query."""
@@ -107,7 +112,7 @@ class ModelChanges:
         `--sample` takes all: what it left out would never come.
         """
         pinned = self._pinned(model, source, before.snapshot if before else 0)
-        after = (before or Position(0)) if _takes_none(source) else pinned.position
+        after = (before or Position(0)) if _takes_none(source) else pinned.position_after(before)
         name = _name(source)
         self._runs[model].consumed[name] = Consumed(name, before, after)
         if before is not None:

@@ -22,6 +22,7 @@ from tablestore_engine.storage import clock
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
     from tablestore_engine.catalog import Catalog
     from tablestore_engine.operation.kafka_source.dead_letters import Letter
@@ -165,6 +166,16 @@ def no_rows(topic: KafkaTopic) -> str:
     columns = [(ROW_KIND, "string"), *topic.columns]
     items = ", ".join(f"cast(null as {kind}) as {quoted_name(name)}" for name, kind in columns)
     return f"(select {items} where false)"
+
+
+def frame_of(spark: SparkSession, rows: pa.Table, topic: KafkaTopic) -> DataFrame:
+    """The rows of messages, with the types of the source's columns: Spark's own reading of Arrow moves times without a
+    zone that the session's zone skips, and knows neither TIME nor VARIANT."""
+    from tablestore_engine.schema.types.types import DataField, parse_type
+    from tablestore_engine.spark.read.lookup_rows import frame_of_fields
+
+    kind = DataField(len(topic.columns), ROW_KIND, parse_type("STRING"))
+    return frame_of_fields(spark, rows, (kind, *topic.fields()))
 
 
 def _unknown_position(model: str, topic: KafkaTopic, positions: Mapping[str, Position]) -> str:

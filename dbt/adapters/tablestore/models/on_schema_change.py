@@ -181,8 +181,8 @@ _NO_KEY = (
 
 
 def refusal_of_new(table: str, path: Path) -> str:
-    """The message for a new column that has values in rows of earlier runs, too."""
-    why = f"its rows are null in the new column '{'.'.join(path)}', of which the query has values for them"
+    """The message for a new column that has, or may have, values in rows of earlier runs, too."""
+    why = f"its rows are null in the new column '{'.'.join(path)}', for which the query has, or may have, values"
     return f"{_NO_KEY.format(table=table, why=why)}."
 
 

@@ -8,12 +8,12 @@ table is behind a topic. Behind a `#` is what a snapshot compared (`models.snaps
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
-from tablestore_engine.schema.casts.changed_columns import changed_column
+from tablestore_engine.schema.casts.changed_columns import changed_column, field_ids, replaced_column
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -100,7 +100,22 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
     same_rows = latest is None or source.schemas.are_of_one_table(snapshot.schema_id, latest.schema_id)
     if Position.of(snapshot) != position or not same_rows:
         return "it was built anew"
-    return changed_column(schema_read(source, position).fields, source.schema.fields)
+    past, now = schema_read(source, position), source.schema
+    steps = source.schemas.between(past.id, now.id) or [past, now]
+    read = field_ids(past.fields)  # where these were renamed, the last run had the new names
+    former = (replaced_column(source.schemas.load(one).fields, now.fields, read) for one in position.former)
+    return changed_column([one.fields for one in steps]) or next(filter(None, former), "")
+
+
+def position_after(source: Table, before: Position, after: Position) -> Position:
+    """A position that follows another one: it says which of the schemas read before have columns that it lacks, because
+    rows of earlier runs may keep their values. Raises SnapshotNotFound."""
+    if before.snapshot == 0 or after.schema is None:
+        return after
+    ids = field_ids(source.schemas.load(after.schema).fields)
+    read = {schema_read(source, before).id, *before.former}
+    former = (one for one in sorted(read) if not field_ids(source.schemas.load(one).fields) <= ids)
+    return replace(after, former=tuple(former))
 
 
 def schema_read(source: Table, position: Position) -> TableSchema:

@@ -6,13 +6,13 @@ import pytest
 from support.tables import keyed_arrow, keyed_table, reload
 
 from dbt.adapters.tablestore.relation.cache_and_catalog import describe
-from dbt.adapters.tablestore.relation.lag import lags_of, shown, source_name, why_lost
+from dbt.adapters.tablestore.relation.lag import lags_of, position_after, shown, source_name, why_lost
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position
 from tablestore_engine.operation.kafka_source.source import KafkaSource, consumed
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
-from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, SetNullability
+from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, SetNullability
 from tablestore_engine.schema.types.types import parse_type
 
 ORDERS = source_name("default", "orders")
@@ -70,6 +70,33 @@ def test_a_source_of_whose_rows_the_values_are_others_is_lost(tmp_path, model):
         lag, _ = lags_of(catalog, model)
         assert lag.millis is None
         reload(orders).write(keyed_arrow(7))
+
+
+def test_a_column_that_was_dropped_before_a_run_and_added_again_after_it(tmp_path, model):
+    """The run between did not see the column, but rows of earlier runs may have kept its values."""
+    catalog = Catalog(tmp_path)
+
+    def altered(*changes):
+        for one in changes:
+            catalog.load_table("default", "orders").alter(one)
+        orders = catalog.load_table("default", "orders")
+        return orders, Position.of(orders.latest_snapshot(), orders.schema.id)
+
+    def ran(before, *changes):
+        """The position of a run after some changes of the columns."""
+        orders, now = altered(*changes)
+        assert why_lost(catalog, ORDERS, before) == ""
+        return position_after(orders, before, now)
+
+    position = ran(altered()[1], AddColumn("w", parse_type("INT")))
+    position = ran(position, DropColumn("v"), RenameColumn("w", "u"))
+    assert (position.schema, position.former) == (3, (1,)), "the schema of before has fewer columns"
+    position = ran(position, AddColumn("n", parse_type("INT")), DropColumn("n"))
+    position = ran(position, AddColumn("n", parse_type("INT")), AddColumn("w", parse_type("INT")))
+    assert position.former == (1,), "columns that no run read, or that have another name, do not count"
+    _, built = altered(AddColumn("v", parse_type("INT")))
+    assert why_lost(catalog, ORDERS, position).startswith("its column 'v' was dropped or renamed, and is another one")
+    assert why_lost(catalog, ORDERS, built) == ""
 
 
 def test_the_name_of_a_table_is_never_that_of_a_topic():

@@ -40,8 +40,9 @@ def positions(table):
 def test_a_position_is_read_as_it_was_written():
     assert Position.parse(str(NEXT)) == NEXT
     assert Position.parse(str(Position.of(None, 4))) == Position(0)
-    reread = Position(5, "five@5/5", 7)
-    assert (Position.parse(str(reread)), Position.parse(str(reread)).schema) == (reread, 7)
+    reread = Position(5, "five@5/5", 7, (3, 0))
+    parsed = Position.parse(str(reread))
+    assert (parsed, parsed.schema, parsed.former) == (reread, 7, (3, 0))
     assert reread == Position(5, "five@5/5"), "the same rows, whichever columns they are read with"
     assert Position.parse("of others") is None
 
