@@ -61,7 +61,7 @@ def decode_blocks(blocks: Sequence[tuple[int, bytes]], schema: Any, names: Seque
     found = [name for name in names if name in record.children]
     arrays = [record.children[name].array().take(pa.array(order_of)) for name in found]
     if not found:
-        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(order_of), pa.struct([])))
+        return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), len(order_of), [None]))
     return pa.RecordBatch.from_arrays(arrays, names=found)
 
 

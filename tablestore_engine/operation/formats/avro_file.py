@@ -19,7 +19,7 @@ from tablestore_engine.metadata.manifest_encoding import avro_container
 from tablestore_engine.metadata.manifest_encoding.damaged_bytes import reason_of
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
 from tablestore_engine.operation.formats.avro_encode import encode_rows
-from tablestore_engine.operation.formats.batch_size import slices_within
+from tablestore_engine.operation.formats.batch_size import typed_batches
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
 from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
 
@@ -123,7 +123,8 @@ def read_avro(handle: pa.NativeFile, columns: Mapping[str, pa.DataType], sizes: 
         text, blocks = avro_container.open_container(handle, handle.size())
         schema = json.loads(text)
         for some in _side_by_side(blocks):
-            yield from _batches(decode_blocks(some, schema, list(columns)), columns, sizes)
+            found = decode_blocks(some, schema, list(columns))
+            yield from typed_batches(pa.Table.from_batches([found]), columns, sizes)
     except OSError:
         raise
     except Exception as error:  # numbers of damaged bytes lead anywhere
@@ -142,9 +143,3 @@ def _side_by_side(blocks: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[in
             held, size = [], 0
     if held:
         yield held
-
-
-def _batches(found: pa.RecordBatch, columns: Mapping[str, pa.DataType], sizes: BatchSizes) -> Iterator[pa.RecordBatch]:
-    typed = [(name, columns[name]) for name in found.schema.names]
-    for part in slices_within(pa.Table.from_batches([found]).cast(pa.schema(typed)), sizes.bytes):
-        yield from part.to_batches(max_chunksize=sizes.rows)

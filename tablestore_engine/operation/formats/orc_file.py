@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import orc
 
 from tablestore_engine.errors import UserError
-from tablestore_engine.operation.formats.batch_size import slices_within
+from tablestore_engine.operation.formats.batch_size import typed_batches
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
 from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
 from tablestore_engine.schema.types.arrow import FIELD_ID
@@ -142,9 +142,7 @@ def read_orc(handle: pa.NativeFile, columns: Mapping[str, pa.DataType], sizes: B
     read = names or file.schema.names[:1]
     for number in range(file.nstripes):
         stripe = pa.Table.from_batches([file.read_stripe(number, read)]).select(names)
-        rows = stripe.cast(pa.schema([(name, columns[name]) for name in names]))
-        for part in slices_within(rows, sizes.bytes):
-            yield from part.to_batches(max_chunksize=sizes.rows)
+        yield from typed_batches(stripe, columns, sizes)
 
 
 def _strategy(codec: str, zstd_level: int) -> str:

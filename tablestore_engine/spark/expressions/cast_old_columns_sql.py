@@ -144,8 +144,9 @@ def _timestamp(source: str, root: str, to: str, zone: str) -> str:
     if root in ("TIMESTAMP", "DATE"):
         return _instant(source if root == "TIMESTAMP" else f"cast({source} as timestamp_ntz)", zone)
     if root == "DECIMAL":
-        # Spark keeps the low bits of what is out of range.
-        return f"CASE WHEN abs({source}) < {_MOST_SECONDS} THEN cast({source} as timestamp) END"
+        # Spark keeps the low bits of what is out of range. Its abs() rounds negative numbers to 34 digits.
+        within = f"{source} > -{_MOST_SECONDS} AND {source} < {_MOST_SECONDS}"
+        return f"CASE WHEN {within} THEN cast({source} as timestamp) END"
     return f"try_cast({source} as timestamp)"
 
 

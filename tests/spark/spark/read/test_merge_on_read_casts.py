@@ -37,7 +37,7 @@ def own_cast(column, past, current):
     decimal out of range is no timestamp."""
     kind = parse_type(current)
     if past.startswith("DECIMAL") and kind.root == "TIMESTAMP_LTZ":
-        return f"CASE WHEN abs({column}) < 9223372036854 THEN cast({column} as timestamp) END"
+        return f"CASE WHEN {column} BETWEEN -9223372036853 AND 9223372036853 THEN cast({column} as timestamp) END"
     if kind.root in ("CHAR", "VARCHAR"):
         fits = f"length(rtrim(cast({column} as string))) <= {kind.precision}"
         text = f"left(cast({column} as string), {kind.precision})"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.operation.formats.batch_size import rows_within, slices_within
+from tablestore_engine.operation.formats.batch_size import rows_within, slices_within, typed_batches
+from tablestore_engine.operation.formats.file_format import BatchSizes
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,8 @@ def test_slices_are_the_table():
     assert max(s.nbytes for s in slices) <= 3000
     assert len(slices) == 3
     assert list(slices_within(table.slice(0, 0), 3000)) == []
+
+
+def test_rows_without_columns_are_counted():
+    found = typed_batches(pa.table({"v": range(25)}).select([]), {}, BatchSizes(rows=10))
+    assert [one.num_rows for one in found] == [10, 10, 5]

@@ -12,9 +12,10 @@ from support.invariants import check_invariants
 from support.tables import compact, make_table, read, reload, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CorruptDataError
-from tablestore_engine.schema.table.predicate import Compare
-from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.errors import CorruptDataError, SchemaError
+from tablestore_engine.schema.table.predicate import Compare, IsNull
+from tablestore_engine.schema.table.schema_changes import AddColumn, SetNullability, SetOption
+from tablestore_engine.schema.types.types import parse_type
 
 FORMATS = ["parquet", "orc", "avro"]
 UTC = timezone.utc
@@ -124,6 +125,16 @@ def test_a_table_of_several_formats(tmp_path):
     assert formats_of(table) == [FORMATS[-1]]
     assert sorted(read(table), key=lambda row: row["id"]) == wanted
     check_invariants(reload(table))
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_a_column_that_no_file_has(tmp_path, file_format):
+    write(of_format(tmp_path, file_format, {"id": "INT"}), [{"id": 1}, {"id": 2}])
+    table = Catalog(tmp_path).alter_table("default", "t", [AddColumn("n", parse_type("INT"))])
+    assert read(table, columns=["n"]) == [{"n": None}] * 2
+    assert table.to_arrow(["n"], IsNull("n")).num_rows == 2
+    with pytest.raises(SchemaError, match="'n'"):
+        Catalog(tmp_path).alter_table("default", "t", [SetNullability("n", nullable=False)])
 
 
 def test_formats_of_levels(tmp_path):
