@@ -7,14 +7,12 @@ A timestamp of the local zone is called ``local-timestamp``, and one without a z
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest_encoding import avro_container
 from tablestore_engine.metadata.manifest_encoding.damaged_bytes import reason_of
 from tablestore_engine.operation.formats.avro_decode import decode_blocks
@@ -22,9 +20,9 @@ from tablestore_engine.operation.formats.avro_encode import encode_rows
 from tablestore_engine.operation.formats.batch_size import typed_batches
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
 from tablestore_engine.operation.statistics.column_stats import ColumnStats, RowStats
+from tablestore_engine.schema.types.types import check_avro_name
 
 _NAMESPACE = "org.apache.paimon.avro.generated"
-_NAME = re.compile(r"[^\W\d]\w*")
 # The decoder reads blocks side by side, so many small ones are read faster; smaller ones compress worse.
 _BLOCK_BYTES = 32 << 10
 _ENCODED_ROWS = 8_192  # at a time; a byte takes some twenty while it is encoded
@@ -72,7 +70,7 @@ class AvroWriter:
 
 
 def avro_schema(schema: pa.Schema) -> dict[str, Any]:
-    """The schema of a file. Raises a UserError for the name of a column or field that Avro cannot have."""
+    """The schema of a file. Raises a SchemaError for the name of a column or field that Avro cannot have."""
     return _record(schema, "record") | {"namespace": _NAMESPACE}
 
 
@@ -81,11 +79,7 @@ def _record(fields: Any, name: str) -> dict[str, Any]:
 
 
 def _field(field: pa.Field, name: str) -> dict[str, Any]:
-    if not _NAME.fullmatch(field.name):
-        raise UserError(
-            f"Avro files cannot have a column called '{field.name}': names are letters, digits and underscores there.",
-            hint="Rename the column, or set 'file.format' = 'parquet'.",
-        )
+    check_avro_name(field.name)
     typed = {"name": field.name, "type": _union(field, name)}
     return typed | ({"default": None} if field.nullable else {})
 

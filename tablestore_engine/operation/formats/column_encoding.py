@@ -28,7 +28,7 @@ _PACKED = 0.8
 _SLICES = 8
 _DICTIONARY_BYTES = 32 << 10
 _TEXT_BYTES = 32
-_CODECS = {one: one for one in ("zstd", "snappy", "lz4", "gzip", "brotli", "none")}
+_CODECS = {one: one for one in ("zstd", "snappy", "lz4", "gzip", "none")}
 _CODECS |= {"uncompressed": "none", "lz4_raw": "lz4"}
 
 
@@ -38,7 +38,7 @@ def encodings(sample: pa.Table, primary_keys: Sequence[str], compression: str, o
     leaves = [leaf for f in sample.schema for leaf in _leaves(f.name, f.type)]
     dictionaries = dictionary_columns(sample.drop_columns(keys))
     plain = {*keys, *_packed_columns(sample, dictionaries)}
-    # Each file says how it is compressed, so one that Arrow lacks, of another tool, may be replaced.
+    # Each file says how it is compressed, so one that Arrow, or Spark (brotli), lacks may be replaced.
     codec = _CODECS.get(compression, "zstd")
     level = options.file_compression_zstd_level
     return {

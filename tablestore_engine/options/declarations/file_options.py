@@ -52,7 +52,8 @@ class FileOptions:
         "file.compression",
         ENUM,
         "zstd",
-        "Compression of data files. ORC and Avro files have zstd instead of brotli, and Avro files instead of lz4.",
+        "Compression of data files. Files have zstd instead of brotli, which Spark does not read as it comes, and Avro "
+        "files instead of lz4.",
         choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed"),
     )
     file_compression_zstd_level = Option(

@@ -9,7 +9,7 @@ from typing import Any
 from tablestore_engine.options.option import Need
 
 # The codecs instead of which a format has zstd, and zstd itself.
-_ZSTD = {"parquet": ("zstd",), "orc": ("zstd", "brotli"), "avro": ("zstd", "brotli", "lz4")}
+_ZSTD = {"parquet": ("zstd", "brotli"), "orc": ("zstd", "brotli"), "avro": ("zstd", "brotli", "lz4")}
 
 
 def _kinds_of_files(table: Any) -> Iterator[tuple[str, str]]:

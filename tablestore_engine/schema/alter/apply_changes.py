@@ -16,7 +16,12 @@ from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, che
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.check_constraints import CheckConstraint, refuse_unchecked, with_check
-from tablestore_engine.schema.table.create_schema import check_names, check_producer, check_values_of_levels
+from tablestore_engine.schema.table.create_schema import (
+    check_formats,
+    check_names,
+    check_producer,
+    check_values_of_levels,
+)
 from tablestore_engine.schema.table.deletion_vector_rules import check_vectors_written
 from tablestore_engine.schema.table.indexed_columns import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
@@ -125,6 +130,7 @@ def _check(
     if columns_changed or any(one.startswith("file") for one in new_options):
         indexed_columns(parsed, fields)
         check_values_of_levels(parsed)
+        check_formats(parsed, fields)
     if ChangelogOptions.changelog_producer.key in new_options:
         check_producer(parsed, keyed=bool(primary_keys))
     if {one.name for one in fields} <= set(partition_keys):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -21,10 +21,10 @@ from tablestore_engine.schema.types.types import (
     DataField,
     DataType,
     assign_field_ids,
+    check_format,
     nested_field_ids,
     refuse_equal_fields,
     refuse_nanoseconds,
-    refuse_variants,
 )
 
 Column = tuple[str, DataType, "str | None"]
@@ -76,8 +76,7 @@ def create_schema(
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
-    for one in fields:
-        refuse_variants(one.name, one.type, parsed.file_format)
+    check_formats(parsed, fields)
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
     indexed_columns(parsed, fields)
     created = TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
@@ -210,6 +209,13 @@ def check_producer(options: CoreOptions, *, keyed: bool) -> None:
             f"Option 'changelog-producer' = '{options.changelog_producer}' needs a primary key.",
             hint="Leave it out: the changes of a table without a key are read by table_changes(…).",
         )
+
+
+def check_formats(options: CoreOptions, fields: Iterable[DataField]) -> None:
+    """Raise an error for a column that data files of the table, of any level, cannot hold; see `check_format`."""
+    for file_format in {options.file_format, *dict(options.file_format_per_level).values()}:
+        for one in fields:
+            check_format(one.name, one.type, file_format)
 
 
 _CODECS = FileOptions.file_compression.choices

@@ -43,6 +43,7 @@ _PLAIN = {*INTEGER_ROOTS, "BOOLEAN", "FLOAT", "DOUBLE", "DATE", "STRING", "BYTES
 _ALIASES = {"INTEGER": "INT", "NUMERIC": "DECIMAL", "DEC": "DECIMAL", "DOUBLE PRECISION": "DOUBLE"}
 _DEFAULT_PRECISION = {"DECIMAL": 10, "TIMESTAMP": 6, "TIMESTAMP_LTZ": 6, "TIME": 0, "CHAR": 1, "VARCHAR": 1,
                       "BINARY": 1, "VARBINARY": 1}  # fmt: skip
+_AVRO_NAME = re.compile(r"[^\W\d]\w*")
 _TEXT = re.compile(
     r"(?P<root>[A-Z][A-Z_ ]*?)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
     r"(?P<zone>\s+WITH\s+LOCAL\s+TIME\s+ZONE|\s+WITHOUT\s+TIME\s+ZONE)?(?P<null>\s+NOT\s+NULL|\s+NULL)?"
@@ -296,6 +297,27 @@ def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
             f"Column '{column}' holds variants, which files of the format {file_format} cannot.",
             hint="Set 'file.format' = 'parquet'.",
         )
+
+
+def check_avro_name(name: str) -> None:
+    """Raise a SchemaError for the name of a column or field that Avro cannot have."""
+    if not _AVRO_NAME.fullmatch(name):
+        raise SchemaError(
+            f"Avro files cannot have a column called '{name}': names are letters, digits and underscores there.",
+            hint="Rename the column, or set 'file.format' = 'parquet'.",
+        )
+
+
+def check_format(column: str, data_type: DataType, file_format: str) -> None:
+    """Raise an error for a column that files of a format cannot hold.
+
+    Raises:
+        UnsupportedTypeError: its type. SchemaError: its name, or that of a field.
+    """
+    refuse_variants(column, data_type, file_format)
+    if file_format == "avro":
+        for name in (column, *nested_field_names(data_type)):
+            check_avro_name(name)
 
 
 def refuse_equal_fields(column: str, data_type: DataType) -> None:

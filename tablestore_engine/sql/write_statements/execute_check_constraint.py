@@ -19,6 +19,8 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.spark.expressions.spark_types import sql_type
 from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.merge_on_read import read_table
 from tablestore_engine.spark.write.check_constraints import check_conditions
 from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary
 from tablestore_engine.sql.result import StatementResult
@@ -51,18 +53,18 @@ def execute_add_check(statement: AddCheck, context: RowContext) -> StatementResu
 
     def attempt() -> StatementResult:
         table = context.table(statement.table)
-        schema, sql = table.schema, statement.condition_sql
+        frames = context.frames()
+        snapshot = frames.pin(table)
+        schema, sql = table.present_schema_of(snapshot), statement.condition_sql
         named = CheckConstraint(statement.name, sql)
         check = named if statement.name else unnamed_check(sql, schema.field_names, schema.options)
         with_check(schema.options, check)
-        frames = context.frames()
         check_declared([check], [(one.name, one.type) for one in schema.fields], frames.spark)
-        snapshot = frames.pin(table)
         if snapshot is not None:
-            wrong = frames.read(table, snapshot.id, {}).where(f"NOT ({sql})").limit(1)
-            found = collect_arrow(wrong.selectExpr(f"{violation_sql(check, schema.field_names)} AS violation")).column(
-                0
-            )
+            rows = with_computed(read_table(frames.spark, table, snapshot, schema=schema), schema)
+            wrong = rows.where(f"NOT ({sql})").limit(1)
+            shown = wrong.selectExpr(f"{violation_sql(check, schema.field_names)} AS violation")
+            found = collect_arrow(shown).column(0)
             if len(found):
                 raise ConstraintError(
                     f"{table.name} has rows that violate the new CHECK constraint "

@@ -72,12 +72,12 @@ TABLES = {
             table({"file.compression": "lz4", "file.compression.per.level": "1:zstd"}, ("id",)),
             table({"file.compression": "lz4", "file.format.per.level": "1:avro"}, ("id",)),
             table({"file.compression": "brotli", "file.format": "orc"}),
+            table({"file.compression": "brotli"}),
         ],
         [
             SNAPPY,
             table({"file.compression": "lz4", "file.compression.per.level": "1:zstd"}),
             table({"file.compression": "lz4"}),
-            table({"file.compression": "brotli"}),
             table({"file.compression": "lz4", "file.format": "orc"}),
             table({"file.compression": "gzip", "file.format": "avro"}),
         ],

@@ -63,6 +63,19 @@ def test_a_constraint_is_added_where_all_rows_obey(store):
     store.execute("INSERT INTO t VALUES (3, 'ef')")
 
 
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id)"])
+def test_rows_are_checked_with_the_columns_of_now(store, key):
+    """No commit has the schema of now."""
+    store.execute(f"CREATE TABLE t (id INT, a INT, b INT{key})")
+    store.execute("INSERT INTO t VALUES (1, 1, -5)")
+    store.execute("ALTER TABLE t RENAME COLUMN a TO z, RENAME COLUMN b TO a, DROP COLUMN z")
+    store.execute("ALTER TABLE t ADD COLUMN z INT")
+    for condition in ("a > 0", "z IS NOT NULL"):
+        with pytest.raises(ConstraintError, match="rows that violate"):
+            store.execute(f"ALTER TABLE t ADD CHECK ({condition})")
+    store.execute("ALTER TABLE t ADD CHECK (a < 0 AND z IS NULL)")
+
+
 def test_a_query_fills_a_table_that_obeys(store):
     with pytest.raises(ConstraintError, match="b_check"):
         store.execute("CREATE TABLE t (a, b, CHECK (b > 1)) AS SELECT id, id FROM range(5)")

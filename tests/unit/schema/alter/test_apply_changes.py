@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import (
@@ -131,3 +131,21 @@ def test_a_number_of_buckets_may_become_another():
 def test_options_of_other_writers_do_not_block_a_change():
     foreign = TableSchema(0, BASE.fields, 1, (), ("id",), {"bucket": "2", "from.the.future": "x"})
     assert apply_changes(foreign, [SetComment("c")], 0).options["from.the.future"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "key", "value", "match"),
+    [
+        ("x", "VARIANT", "file.format", "orc", "variants"),
+        ("x", "VARIANT", "file.format.per.level", "5:avro", "variants"),
+        ("a b", "INT", "file.format", "avro", "called 'a b'"),
+    ],
+)
+def test_a_column_that_files_of_a_format_cannot_hold(name, kind, key, value, match):
+    columns, one = [("id", INT, None)], (name, parse_type(kind), None)
+    with pytest.raises((SchemaError, UnsupportedTypeError), match=match):
+        create_schema([*columns, one], ["id"], options={key: value})
+    with pytest.raises((SchemaError, UnsupportedTypeError), match=match):
+        apply_changes(create_schema(columns, ["id"], options={key: value}), [AddColumn(*one[:2])], 0)
+    with pytest.raises((SchemaError, UnsupportedTypeError), match=match):
+        apply_changes(create_schema([*columns, one], ["id"]), [SetOption(key, value)], 0)
