@@ -1,7 +1,8 @@
 """Where the columns of a table are in the files of one of its schemas: by which name and type Spark's scan reads them,
 and what is made of them.
 
-Spark's Parquet reader finds columns by name, gives null for one that a file lacks, and widens some types by itself.
+Spark's Parquet reader finds columns, and since 4.1 fields of structs, by name, gives null for one that a file lacks,
+and widens some types of columns by itself.
 Where that is right, files of older schemas are read like those of the current one. It refuses other types, or misreads
 them: INT as DATE, BIGINT as INT. Those columns are read in their own type and cast.
 
@@ -11,14 +12,23 @@ names that is meant otherwise. A column that was renamed is then the one of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tablestore_engine.schema.casts.cast_old_columns import ColumnCast, check_readable, is_same
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType, has_root
+from tablestore_engine.schema.types.types import (
+    INTEGER_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+    has_root,
+)
 from tablestore_engine.spark.expressions.cast_old_columns_sql import as_scanned, evolved_sql, null_sql, unread_sql
 
 # Digits before the point that a decimal needs where Spark's vectorised reader takes whole numbers for it.
@@ -106,11 +116,14 @@ def _combined(several: list[Source]) -> Source:
     return Source(None, f"coalesce({', '.join(dict.fromkeys(values))})")
 
 
-def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -> tuple[Source, ...]:
+def sources_of(
+    own: TableSchema, current: TableSchema, *, widens: bool = True, fills_structs: Callable[[], bool] = lambda: False
+) -> tuple[Source, ...]:
     """The source of each column of `current` in files of the schema `own`.
 
     `widens` says that the files' reader gives null for columns that they lack, and reads some types as wider ones, as
-    that of Parquet files does; else all columns are read as they are stored.
+    that of Parquet files does; else all columns are read as they are stored. `fills_structs` says, when a column needs
+    it, that the reader finds fields of structs by name, too.
 
     Raises:
         UnsupportedTypeError: no cast leads from the type of a column then to that of today.
@@ -118,7 +131,7 @@ def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -
     by_id = {one.id: one for one in own.fields}
     pairs = ((by_id.get(one.id), one) for one in current.fields)
     return tuple(
-        Source(one, None) if _is_native(past, one, own, widens=widens) else _source(past, one, current)
+        Source(one, None) if _is_native(past, one, own, fills_structs, widens=widens) else _source(past, one, current)
         for past, one in pairs
     )
 
@@ -128,13 +141,17 @@ def unread(field: DataField) -> Source:
     return Source(None, unread_sql(field.name, field.type))
 
 
-def _is_native(past: DataField | None, field: DataField, own: TableSchema, *, widens: bool) -> bool:
+def _is_native(
+    past: DataField | None, field: DataField, own: TableSchema, fills_structs: Callable[[], bool], *, widens: bool
+) -> bool:
     """Whether the reader, asked for the present column by name, gives its values."""
     if past is None:
         return widens and not own.has_field(field.name)
     if has_root(past.type, ("TIME",)):
         return False
-    return past.name == field.name and (reads_as(past.type, field.type) if widens else is_same(past.type, field.type))
+    if past.name != field.name or not widens:
+        return past.name == field.name and is_same(past.type, field.type)
+    return reads_as(past.type, field.type) or (finds_fields(past.type, field.type) and fills_structs())
 
 
 def _source(past: DataField | None, field: DataField, current: TableSchema) -> Source:
@@ -172,3 +189,20 @@ def reads_as(past: DataType, current: DataType) -> bool:
     if root == to and root in ("VARCHAR", "TIMESTAMP", "TIMESTAMP_LTZ", "VARBINARY"):
         return (past.precision or 0) <= (current.precision or 0)
     return to == "BYTES" and root in ("BINARY", "VARBINARY")
+
+
+def finds_fields(past: DataType, current: DataType) -> bool:
+    """Whether a type differs from another one only in fields of structs, which a reader that finds these by name gives
+    rightly: others, or in another order, but none that was renamed, has another type, or the name of another one."""
+    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
+        return finds_fields(past.element, current.element)
+    if isinstance(past, MapType) and isinstance(current, MapType):
+        return is_same(past.key, current.key) and finds_fields(past.value, current.value)
+    if not (isinstance(past, RowType) and isinstance(current, RowType)):
+        return is_same(past, current)
+    by_id, names = {one.id: one for one in past.fields}, {one.name.lower() for one in past.fields}
+    pairs = [(by_id.get(one.id), one) for one in current.fields]
+    return len(names) == len(past.fields) and all(
+        one.name.lower() not in names if own is None else own.name == one.name and finds_fields(own.type, one.type)
+        for own, one in pairs
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from types import MappingProxyType
 
 import numpy as np
@@ -49,7 +49,7 @@ from tablestore_engine.spark.scan.stored_integers import (
     of_integers,
     stores_integers,
 )
-from tablestore_engine.spark.session.session_settings import check_distinct
+from tablestore_engine.spark.session.session_settings import check_distinct, fills_structs
 from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
@@ -264,7 +264,8 @@ class FileScans:
         return self._known[known]
 
     def _sources_of(self, own: TableSchema, *, widens: bool) -> tuple[Source, ...]:
-        found = sources_of(own, self.schema, widens=widens)
+        fills = partial(fills_structs, self.spark)
+        found = sources_of(own, self.schema, widens=widens, fills_structs=fills)
         if self._named is None:
             return found
         pairs = list(zip(found, self.schema.fields, strict=True))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _CASE_SENSITIVE = "spark.sql.caseSensitive"
 _ANSI = "spark.sql.ansi.enabled"
 _ASSIGNMENT = "spark.sql.storeAssignmentPolicy"
+_NULL_STRUCTS = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
 _BETWEEN, _ARROW = "\x01", " -> "  # how Scala is asked to write the entries of a map
 
 
@@ -44,6 +45,13 @@ def assignment_policy(spark: SparkSession) -> str:
 def refuses_values(spark: SparkSession) -> bool:
     """Whether a value that its column cannot hold is an error in a session. If not, it is what a cast makes of it."""
     return assignment_policy(spark) != "LEGACY" or str(spark.conf.get(_ANSI)).lower() == "true"
+
+
+def fills_structs(spark: SparkSession) -> bool:
+    """Whether Spark distinguishes a struct from null in a Parquet file that has none of its fields which are asked for,
+    as it does since 4.1."""
+    finds = tuple(int(part) for part in spark.version.split(".")[:2]) >= (4, 1)
+    return finds and str(spark.conf.get(_NULL_STRUCTS, "false")).lower() == "false"
 
 
 def check_distinct(spark: SparkSession, alike: tuple[str, ...], table: str, where: str = "table") -> None:

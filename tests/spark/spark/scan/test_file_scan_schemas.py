@@ -11,6 +11,7 @@ from support.spark_rows import in_order, rows
 from tablestore_engine.errors import TableStoreError
 
 pytestmark = pytest.mark.spark
+NULL_STRUCTS = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
@@ -29,6 +30,37 @@ def test_columns_of_many_names_are_read_by_few_scans(store, file_format):
     assert rows(store, f"{query} WHERE a11 IN (3, 7)") == [(3, 3, None), (7, 7, 7)]
     assert rows(store, f"{query} WHERE c = 7 OR id = 1") == [(1, 1, None), (7, 7, 7)]
     assert scans(store, query) == 2, "one scan of the files with the first column c, one of the others"
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_fields_of_structs_that_older_files_lack(store, legacy):
+    """In one scan, but where Spark takes a struct without the fields that are asked for to be null."""
+    store.execute("CREATE TABLE t (id INT, s STRUCT<x: INT>, a ARRAY<STRUCT<x: INT>>) WITH ('write-only' = 'true')")
+    store.execute(
+        "INSERT INTO t VALUES (1, struct(1), array(null, struct(2))), (2, struct(null), array()), (3, null, null)"
+    )
+    store.execute("ALTER TABLE t ADD COLUMN s.z INT FIRST, ADD COLUMN a.element.z INT")
+    store.execute("INSERT INTO t VALUES (4, struct(7, 8), array(struct(5, 6)))")
+    answers = {
+        "SELECT id, s IS NULL, s.z FROM t": [(1, False, None), (2, False, None), (3, True, None), (4, False, 7)],
+        "SELECT id FROM t WHERE s.z IS NULL AND s IS NOT NULL": [(1,), (2,)],
+        "SELECT id, a.z FROM t": [(1, [None, None]), (2, []), (3, None), (4, [6])],
+        "SELECT id, e IS NULL, e.z FROM t LATERAL VIEW explode(a) AS e": [
+            (1, False, None),
+            (1, True, None),
+            (4, False, 6),
+        ],
+        "SELECT s FROM t WHERE id = 1": [((None, 1),)],
+    }
+    if legacy:
+        store.spark.conf.set(NULL_STRUCTS, "true")
+    try:
+        for query, answer in answers.items():
+            assert rows(store, query) == in_order(answer), query
+            finds = not legacy and tuple(map(int, store.spark.version.split(".")[:2])) >= (4, 1)
+            assert scans(store, query) == (1 if finds or query.endswith("1") else 2)
+    finally:
+        store.spark.conf.unset(NULL_STRUCTS)
 
 
 def scans(store, query):

@@ -7,8 +7,15 @@ from dataclasses import replace
 import pytest
 from support.tables import schema_of
 
-from tablestore_engine.schema.types.types import DataField, parse_type
-from tablestore_engine.spark.expressions.column_source import FilesRead, Source, combined_scans, reads_as, sources_of
+from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
+from tablestore_engine.spark.expressions.column_source import (
+    FilesRead,
+    Source,
+    combined_scans,
+    finds_fields,
+    reads_as,
+    sources_of,
+)
 
 INT = parse_type("INT")
 LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
@@ -52,6 +59,35 @@ def test_files_of_these_types_are_read_by_spark_directly(past, current):
 )
 def test_files_of_other_types_are_cast(past, current):
     assert not reads_as(parse_type(past), parse_type(current))
+
+
+def row(*fields):
+    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
+
+
+OWN = ((1, "x", "INT"), (2, "y", "STRING"))
+STRUCTS = [
+    (((2, "y", "STRING"), (5, "z", "INT"), (1, "x", "INT")), True),
+    (((5, "z", "INT"),), True),  # no field is left
+    (((1, "x", "INT"), (2, "z", "STRING")), False),  # renamed
+    (((1, "x", "BIGINT"),), False),
+    (((5, "X", "INT"), (2, "y", "STRING")), False),  # another field of an old name
+]
+
+
+@pytest.mark.parametrize(("fields", "found"), STRUCTS)
+def test_fields_of_structs(fields, found):
+    for around in (
+        lambda one: one,
+        ArrayType,
+        lambda one: MapType(INT, one),
+        lambda one: RowType((DataField(0, "s", one),)),
+    ):
+        assert finds_fields(around(row(*OWN)), around(row(*fields))) is found
+    own, current = (replace(schema_of({"a": "INT"}), fields=(DataField(0, "s", row(*one)),)) for one in (OWN, fields))
+    for fills in (False, True):
+        (source,) = sources_of(own, current, fills_structs=lambda fills=fills: fills)
+        assert (source.sql is None) is (found and fills)
 
 
 def test_sources():
