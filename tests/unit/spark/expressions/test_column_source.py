@@ -61,7 +61,7 @@ def test_files_of_other_types_are_cast(past, current):
     assert not reads_as(parse_type(past), parse_type(current))
 
 
-def row(*fields):
+def struct_of(*fields):
     return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
 
 
@@ -83,8 +83,10 @@ def test_fields_of_structs(fields, found):
         lambda one: MapType(INT, one),
         lambda one: RowType((DataField(0, "s", one),)),
     ):
-        assert finds_fields(around(row(*OWN)), around(row(*fields))) is found
-    own, current = (replace(schema_of({"a": "INT"}), fields=(DataField(0, "s", row(*one)),)) for one in (OWN, fields))
+        assert finds_fields(around(struct_of(*OWN)), around(struct_of(*fields))) is found
+    own, current = (
+        replace(schema_of({"a": "INT"}), fields=(DataField(0, "s", struct_of(*one)),)) for one in (OWN, fields)
+    )
     for fills in (False, True):
         (source,) = sources_of(own, current, fills_structs=lambda fills=fills: fills)
         assert (source.sql is None) is (found and fills)
