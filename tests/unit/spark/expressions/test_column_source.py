@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.evolve import row_type
 from support.tables import schema_of
 
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
@@ -61,10 +62,6 @@ def test_files_of_other_types_are_cast(past, current):
     assert not reads_as(parse_type(past), parse_type(current))
 
 
-def struct_of(*fields):
-    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
-
-
 OWN = ((1, "x", "INT"), (2, "y", "STRING"))
 STRUCTS = [
     (((2, "y", "STRING"), (5, "z", "INT"), (1, "x", "INT")), True),
@@ -83,9 +80,9 @@ def test_fields_of_structs(fields, found):
         lambda one: MapType(INT, one),
         lambda one: RowType((DataField(0, "s", one),)),
     ):
-        assert finds_fields(around(struct_of(*OWN)), around(struct_of(*fields))) is found
+        assert finds_fields(around(row_type(*OWN)), around(row_type(*fields))) is found
     own, current = (
-        replace(schema_of({"a": "INT"}), fields=(DataField(0, "s", struct_of(*one)),)) for one in (OWN, fields)
+        replace(schema_of({"a": "INT"}), fields=(DataField(0, "s", row_type(*one)),)) for one in (OWN, fields)
     )
     for fills in (False, True):
         (source,) = sources_of(own, current, fills_structs=lambda fills=fills: fills)
