@@ -21,19 +21,32 @@ models:
       - {name: label, data_type: varchar}
       - {name: total, data_type: "number(10, 2)"}
       - {name: tags, data_type: "array<text>"}
+      - {name: s, data_type: "struct<x:int>"}
+      - {name: s.x, data_type: int, description: a field}
       - {name: parent, data_type: bigint, constraints: [{type: foreign_key, expression: "orders (id)"}]}
     versions:
       - v: 1
-        columns: [{include: all, exclude: [tags, parent]}]
+        columns: [{include: all, exclude: [tags, s, s.x, parent]}]
       - v: 2
 """
 FIRST = "select 1::int8 as id, cast('a' as text) as label, 2.5::number(10, 2) as total"
 SECOND = """select id, label, total * {factor} as total,
-  array(label)::array<text> as tags, cast(null as int64) as parent
+  array(label)::array<text> as tags, {{{{ of_a_fixture("named_struct('x', 1)", 'struct<x:int>') }}}} as s,
+  cast(null as int64) as parent
 from {{{{ ref('orders', v=1) }}}}"""
 
 
+FIXTURE = """{% macro of_a_fixture(value, type) %}
+  {{ dbt.safe_cast(dbt.string_literal(dbt.escape_single_quotes(value)), type) }}
+{% endmacro %}"""
+
+
 class TestContracts:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        """As the row of a unit test makes a struct of a text."""
+        return {"of_a_fixture.sql": FIXTURE}
+
     @pytest.fixture(scope="class")
     def models(self):
         return {
@@ -58,7 +71,7 @@ class TestContracts:
         table = table_of(project, "orders_v2")
         assert table.schema.primary_keys == ("id",)
         assert [str(one.type) for one in table.schema.fields] == [
-            "BIGINT NOT NULL", "STRING", "DECIMAL(10, 2)", "ARRAY<STRING>", "BIGINT",
+            "BIGINT NOT NULL", "STRING", "DECIMAL(10, 2)", "ARRAY<STRING>", "ROW<`x` INT>", "BIGINT",
         ]  # fmt: skip
 
     def test_a_check_holds_before_the_commit(self, project):

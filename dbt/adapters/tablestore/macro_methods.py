@@ -258,6 +258,11 @@ class MacroMethods(ChangeMethods):
         node = getattr(self.get_macro_resolver(), "nodes", {}).get(node_id)
         return None if node is None else dialect_of(node, self._variables(node), self._own_dialect)
 
+    @available.parse(lambda *a, **k: {})
+    def tablestore_own_columns(self, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """The columns of a model without fields of structs."""
+        return contracts.own_columns(columns)
+
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
         """The select items of an enforced contract. Warns about constraints that are not enforced."""

@@ -22,10 +22,11 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 
 def select_list(model: Mapping[str, Any]) -> list[str]:
     """The columns of the contract as select items, each with its checks."""
-    names = tuple(str(column["name"]) for column in model["columns"].values())
+    columns = own_columns(model["columns"])
+    names = tuple(str(column["name"]) for column in columns.values())
     known: dict[str, str] = {}
     values = [quoted_name(name) for name in names]
-    for at, column in enumerate(model["columns"].values()):
+    for at, column in enumerate(columns.values()):
         for constraint in column.get("constraints") or ():
             values[at] = _checked(values[at], names[at], constraint, names, known)
     for constraint in (model.get("constraints") or ()) if values else ():
@@ -33,6 +34,17 @@ def select_list(model: Mapping[str, Any]) -> list[str]:
             values[0] = _checked(values[0], names[0], constraint, names, known)
     quoted = (quoted_name(name) for name in names)
     return [name if value == name else f"{value} as {name}" for value, name in zip(values, quoted, strict=True)]
+
+
+def own_columns(columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The columns of a model, by name, without fields of structs: `s.x` next to a column `s` is there to be documented
+    or renamed."""
+    names = {str(column["name"]).lower() for column in columns.values()}
+    return {
+        key: column
+        for key, column in columns.items()
+        if column.get("quote") or str(column["name"]).partition(".")[0].lower() not in names - {key.lower()}
+    }
 
 
 def check_of(constraint: Mapping[str, Any], columns: Iterable[str], known: Mapping[str, str]) -> CheckConstraint:

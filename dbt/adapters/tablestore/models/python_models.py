@@ -76,9 +76,9 @@ def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
     if hasattr(type(result), "createOrReplaceTempView"):
         # A view in this session cannot read a frame of another one.
         return result if result.sparkSession is session else arrow_frame(session, result.toArrow())
-    if type(result).__module__.split(".")[0] == "pandas":
+    if type(result).__module__.split(".")[0] == "pandas" and len(result):
         return session.createDataFrame(result)
-    table = _arrow_table(result)
+    table = _arrow_table(result)  # of pandas, too: Spark infers types from rows
     if table is not None:
         return arrow_frame(session, table)
     raise DbtRuntimeError(
@@ -95,6 +95,8 @@ def _arrow_table(result: Any) -> pa.Table | None:
         return result.read_all()
     if isinstance(result, (pa.Table, pa.RecordBatch)):
         return result if isinstance(result, pa.Table) else pa.Table.from_batches([result])
+    if type(result).__module__.split(".")[0] == "pandas":
+        return pa.Table.from_pandas(result, preserve_index=False)
     if hasattr(type(result), "to_arrow"):
         return _arrow_table(result.to_arrow())
     return pa.table(result) if hasattr(type(result), "__arrow_c_stream__") else None

@@ -43,3 +43,7 @@ def test_checks_of_the_model_are_made_with_the_first_column():
 def test_declared_constraints_change_nothing():
     declared = [{"type": "unique"}, {"type": "foreign_key"}, {"type": "primary_key"}]
     assert select_list(model({"id": declared})) == ["`id`"]
+
+
+def test_fields_of_structs_are_no_columns():
+    assert select_list(model({"s": (), "s.x": (), "S.y.z": (), "odd.name": ()})) == ["`s`", "`odd.name`"]

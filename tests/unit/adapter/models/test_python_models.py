@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -29,6 +30,13 @@ class Stream:
 @pytest.mark.parametrize("made", [TABLE, TABLE.to_batches()[0], TABLE.to_reader(), Polars(), Stream()])
 def test_whatever_is_arrow_becomes_a_frame(made):
     assert as_frame(Session(), made, "m").equals(TABLE)
+
+
+def test_a_pandas_frame_without_rows_keeps_its_types():
+    made = as_frame(
+        Session(), pd.DataFrame({"id": pd.Series([], dtype="int32"), "s": pd.Series([], dtype="string")}), "m"
+    )
+    assert [str(one) for one in made.schema.types] == ["int32", "string"]
 
 
 def test_a_result_that_is_no_frame_is_refused():

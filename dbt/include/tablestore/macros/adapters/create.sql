@@ -69,3 +69,7 @@
     {{ sql }}
   ) as model_subq
 {%- endmacro %}
+
+{% macro tablestore__get_empty_schema_sql(columns) -%}
+  {{ default__get_empty_schema_sql(adapter.tablestore_own_columns(columns)) }}
+{%- endmacro %}
