@@ -28,6 +28,9 @@ models:
       - v: 1
         columns: [{include: all, exclude: [tags, s, s.x, parent]}]
       - v: 2
+  - name: of_snowflake
+    config: {contract: {enforced: true, alias_types: false}}
+    columns: [{name: ID, data_type: number}, {name: V, data_type: varchar(2)}]
 """
 FIRST = "select 1::int8 as id, cast('a' as text) as label, 2.5::number(10, 2) as total"
 SECOND = """select id, label, total * {factor} as total,
@@ -53,6 +56,7 @@ class TestContracts:
             "orders_v1.sql": FIRST,
             "orders_v2.sql": self.second("1.0::number(1)"),
             "last.sql": "select id from {{ ref('orders') }}",
+            "of_snowflake.sql": "{{ config(dialect='snowflake') }} select 1::number as ID, 'a'::varchar(2) as V",
             "models.yml": SCHEMA,
         }
 
@@ -65,7 +69,7 @@ class TestContracts:
 
     def test_names_of_types_versions_and_notices(self, project):
         results, log = run_dbt_and_capture(["run"])
-        assert len(results) == 3
+        assert len(results) == 4
         assert log.count("grants are ignored") == 1
         assert "foreign_key" in log
         table = table_of(project, "orders_v2")

@@ -36,6 +36,7 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node, untranslated
+from dbt.adapters.tablestore.dialect.translate import translation_of
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
@@ -262,6 +263,21 @@ class MacroMethods(ChangeMethods):
     def tablestore_own_columns(self, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
         """The columns of a model without fields of structs."""
         return contracts.own_columns(columns)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_contract_sql(
+        self, model: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], sql: str
+    ) -> str:
+        """The query without rows of a contract's columns. Their types and names are those of the node's dialect,
+        unless they are none there: then they are Spark's, as in `sql`."""
+        dialect = self.tablestore_dialect(model)
+        if not dialect or any(column.get("quote") for column in columns.values()):
+            return sql
+        items = (f"cast(null as {one['data_type']}) as {one['name']}" for one in columns.values())
+        try:
+            return translation_of("The contract", f"select {', '.join(items)}", dialect).text
+        except DbtRuntimeError:
+            return sql
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:

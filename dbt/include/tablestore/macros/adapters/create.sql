@@ -71,5 +71,6 @@
 {%- endmacro %}
 
 {% macro tablestore__get_empty_schema_sql(columns) -%}
-  {{ default__get_empty_schema_sql(adapter.tablestore_own_columns(columns)) }}
+  {%- set own = adapter.tablestore_own_columns(columns) -%}
+  {{ adapter.tablestore_contract_sql(model, own, default__get_empty_schema_sql(own)) }}
 {%- endmacro %}
