@@ -49,10 +49,9 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
     """CREATE [OR REPLACE] TABLE with columns: an empty table."""
     database, name = context.identifier(statement.table)
     existing = statement.existing
-    exists = context.catalog.table_exists(database, name)
-    if exists and existing is Existing.KEPT:
+    if context.catalog.table_exists(database, name) and existing is Existing.KEPT:
         return done("CREATE TABLE")
-    if existing is Existing.REQUIRED and not exists:
+    if existing is Existing.REQUIRED and not context.catalog.table_exists(database, name):
         _missing(statement, context)
     check_names([one.name for one in statement.columns])
     context.resolver.check_alike([one.name for one in statement.columns])
@@ -65,16 +64,23 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         context,
     )
     schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults_of(statement.columns))))
-    if exists and existing.is_replaced:
-        state = context.catalog.load_table(database, name).state
+    return _create((database, name), schema, existing, context)
+
+
+def _create(
+    identifier: tuple[str, str], schema: TableSchema, existing: Existing, context: CatalogContext
+) -> StatementResult:
+    """Make an empty table, also of one that exists where it is to be replaced."""
+    if existing.is_replaced and context.catalog.table_exists(*identifier):
+        state = context.catalog.load_table(*identifier).state
         with replaced_log(state, schema) as wanted:
             replace_empty(state, wanted)
         return done("REPLACE TABLE")
-    context.catalog.create_table(database, name, schema, existing is Existing.KEPT)
+    context.catalog.create_table(*identifier, schema, existing is Existing.KEPT)
     return done("CREATE TABLE")
 
 
-def _missing(statement: CreateTable, context: CatalogContext) -> NoReturn:
+def _missing(statement: CreateTable | CreateTableLike, context: CatalogContext) -> NoReturn:
     database, name = context.identifier(statement.table)
     raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
 
@@ -151,6 +157,8 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
     existing = statement.existing
     if existing is Existing.KEPT and context.catalog.table_exists(database, name):
         return done("CREATE TABLE")
+    if existing is Existing.REQUIRED and not context.catalog.table_exists(database, name):
+        _missing(statement, context)
     if context.kind(statement.source) == "view":
         view = context.catalog.load_view(*context.identifier(statement.source))
         if not view.columns:
@@ -168,8 +176,7 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
     )
     defaults = {one.name: one.default_value for one in source.fields}
     schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults)))
-    context.catalog.create_table(database, name, schema, existing is Existing.KEPT)
-    return done("CREATE TABLE")
+    return _create((database, name), schema, existing, context)
 
 
 def drop_table(statement: DropTable, context: CatalogContext) -> StatementResult:

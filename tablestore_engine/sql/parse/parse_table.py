@@ -105,9 +105,11 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
 
 
 def _create_like(cursor: Cursor, table: TableName, existing: Existing) -> Statement:
-    source = cursor.table_name()
-    head = _Head()
+    source, head = cursor.table_name(), _Head()
     _clauses(cursor, head)
+    if head.partition_by:
+        hint = "Leave PARTITIONED BY out, or use CREATE TABLE … AS SELECT * FROM the other table WHERE false."
+        raise cursor.error("CREATE TABLE … LIKE takes the partitions of the other table", kind=SqlError, hint=hint)
     cursor.expect_end()
     return CreateTableLike(
         sql=cursor.text, table=table, source=source, comment=head.comment, options=head.options, existing=existing

@@ -6,6 +6,7 @@ import pytest
 from support.logged import logged
 
 from tablestore_engine.catalog import View
+from tablestore_engine.errors import TableNotFound
 from tablestore_engine.store import TableStore
 
 
@@ -33,6 +34,11 @@ def test_like_copies_a_table_and_overrides_it(store):
     assert (made.primary_keys, made.comment) == (("id",), "mine")
     assert made.options == {"a.b": "d", "bucket": "2"}
     store.execute("CREATE TABLE IF NOT EXISTS l LIKE s.t")
+    store.execute("CREATE TABLE another (z INT)")
+    store.execute("CREATE OR REPLACE TABLE another LIKE l")
+    assert store.table("another").schema.field_names == store.table("l").schema.field_names
+    with pytest.raises(TableNotFound, match=r"'default\.none' does not exist"):
+        store.execute("REPLACE TABLE none LIKE l")
     assert store.table("l").schema.comment == "mine"
 
 

@@ -90,6 +90,11 @@ REFUSED = [
     ),
     ("update t set a = 1 from u", "UPDATE … FROM", "MERGE INTO"),
     ("update t set a = b is distinct from c from u", "UPDATE … FROM", "MERGE INTO"),
+    (
+        "create table t like u partitioned by (a)",
+        "LIKE takes the partitions of the other table",
+        "Leave PARTITIONED BY",
+    ),
     ("create table t clone u", "CREATE TABLE … CLONE is not supported", "AS SELECT"),
     ("create or replace table t shallow clone u version as of 3", "CREATE TABLE … CLONE", "AS SELECT"),
     ("create table if not exists t deep clone u", "CREATE TABLE … CLONE", "AS SELECT"),
