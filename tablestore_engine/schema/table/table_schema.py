@@ -22,6 +22,7 @@ from tablestore_engine.schema.casts.cast_old_columns import CastMode, CastRules
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.merge_engines.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.types import AtomicType, DataField, nested_field_names, parse_field
@@ -102,6 +103,9 @@ class TableSchema:
         """The column of that name. Raises ColumnNotFound, which names the nearest one."""
         found = self._by_name.get(self.key(name))
         if found is None:
+            computed = {one.name.lower(): one.sql for one in computed_columns(self.options)}.get(name.lower())
+            if computed is not None:
+                raise ColumnNotFound(f"Column '{name}' is computed (AS {computed}): it takes no values.")
             hint = did_you_mean(name, self.field_names)
             raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
         return found

@@ -107,7 +107,8 @@ def _query(sql: str, dialect: str) -> exp.Expr:
     _refuse_lost_literals(tokens, dialect)
     trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise Untranslatable("the text is not one query")
+        kinds = ", ".join(one.key.upper() for one in trees)
+        raise Untranslatable(f"the text is not one query that begins with SELECT, WITH or FROM, but {kinds or 'empty'}")
     return trees[0]
 
 

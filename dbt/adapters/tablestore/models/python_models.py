@@ -7,9 +7,14 @@ from` that view, so every materialization and strategy works for Python as for S
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.tablestore.connection.errors import is_expected
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,12 +29,21 @@ _numbers = itertools.count(1)
 def run(store: TableStore, name: str, compiled_code: str) -> str:
     """Run a compiled Python model in the store's session and return the query of its result.
 
-    Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
+    Raises DbtRuntimeError when the code defines no `model`, fails, or returns nothing that is a frame.
     """
+    with _errors_of_code(name):
+        result = _result(store, name, compiled_code)
+    frame = as_frame(store.spark, result, name)
+    view = f"{VIEW}{next(_numbers)}"
+    frame.createOrReplaceTempView(view)
+    return f"select * from {view}"
+
+
+def _result(store: TableStore, name: str, compiled_code: str) -> Any:
     session = ModelSession(store)
     # `spark` is the session, as in a notebook.
     module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}", "spark": session}
-    exec(compile(compiled_code, f"<python model {name}>", "exec"), module)  # noqa: S102 - the user's own model
+    exec(compile(compiled_code, _file(name), "exec"), module)  # noqa: S102 - the user's own model
     function = module.get("model")
     if not callable(function):
         raise DbtRuntimeError(f"The Python model '{name}' defines no function `model(dbt, session)`.")
@@ -37,10 +51,25 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
     def load(relation: str) -> DataFrame:
         return store.sql(f"select * from {relation}")
 
-    frame = as_frame(store.spark, function(module["dbtObj"](load), session), name)
-    view = f"{VIEW}{next(_numbers)}"
-    frame.createOrReplaceTempView(view)
-    return f"select * from {view}"
+    return function(module["dbtObj"](load), session)
+
+
+def _file(name: str) -> str:
+    return f"<python model {name}>"
+
+
+@contextmanager
+def _errors_of_code(name: str) -> Iterator[None]:
+    """Errors of the model's own code, with their kind and line. Those of Spark, dbt and the engine stay."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.split(".")[0] not in ("pyspark", "py4j", "grpc") and not is_expected(error):
+            lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == _file(name)]
+            where = f" in line {lines[-1]} of its compiled code" if lines else ""
+            kind = type(error).__name__
+            raise DbtRuntimeError(f"The Python model '{name}' failed{where}: {kind}: {error}") from error
+        raise
 
 
 class ModelSession:

@@ -1,13 +1,25 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.models.python_models import as_frame
+from dbt.adapters.tablestore.models.python_models import as_frame, run
+from tablestore_engine.errors import SqlError
 
 TABLE = pa.table({"id": [1, 2]})
+
+
+CODE = """def model(dbt, session):
+    {}
+
+class dbtObj:
+    def __init__(self, load):
+        pass
+"""
 
 
 class Session:
@@ -37,6 +49,14 @@ def test_a_pandas_frame_without_rows_keeps_its_types():
         Session(), pd.DataFrame({"id": pd.Series([], dtype="int32"), "s": pd.Series([], dtype="string")}), "m"
     )
     assert [str(one) for one in made.schema.types] == ["int32", "string"]
+
+
+def test_an_error_of_the_code_has_its_kind_and_line():
+    store = SimpleNamespace(spark=Session())
+    with pytest.raises(DbtRuntimeError, match=r"'m' failed in line 2 of its compiled code: KeyError: 'absent'"):
+        run(store, "m", CODE.format("return {}['absent']"))
+    with pytest.raises(SqlError, match="of the engine"):
+        run(store, "m", CODE.format("from tablestore_engine.errors import SqlError; raise SqlError('of the engine')"))
 
 
 def test_a_result_that_is_no_frame_is_refused():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from support.tables import schema_of
+
+from tablestore_engine.errors import ColumnNotFound
 from tablestore_engine.schema.table.computed_columns import (
     ComputedColumn,
     Watermark,
@@ -28,3 +32,9 @@ def test_they_are_options():
 def test_the_reader_of_a_column_is_found(column, reader):
     found = reader_of(OPTIONS, column, ("a", "b", "c", "at"))
     assert (reader in found) if reader else (found is None)
+
+
+def test_a_value_for_one_is_refused_by_name():
+    schema = replace(schema_of({"a": "INT"}), options=OPTIONS)
+    with pytest.raises(ColumnNotFound, match=r"'Twice' is computed \(AS a \* 2\)"):
+        schema.field("Twice")
