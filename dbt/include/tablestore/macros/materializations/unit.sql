@@ -49,7 +49,8 @@
   {%- endfor -%}
   {%- if not columns -%}
     {%- do exceptions.raise_compiler_error(
-          "The unit test needs the columns of " ~ table ~ ", which does not exist. Build it first: dbt run --empty") -%}
+          "The unit test needs the columns of " ~ table ~ ", which does not exist. Build it first: dbt run --empty. "
+          ~ "Rows of an ephemeral model are given with `format: sql`.") -%}
   {%- endif -%}
   {%- do validate_fixture_rows(rows, none) -%}
   {%- for row in rows or [{}] -%}
