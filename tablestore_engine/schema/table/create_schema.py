@@ -22,7 +22,7 @@ from tablestore_engine.schema.types.types import (
     DataType,
     assign_field_ids,
     check_format,
-    nested_field_ids,
+    nested_fields,
     refuse_equal_fields,
     refuse_nanoseconds,
 )
@@ -75,7 +75,7 @@ def create_schema(
     _check_options(parsed, [name for name, _, _ in columns], primary_keys, partition_keys)
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
-    highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
+    highest = max(one.id for each in fields for one in (each, *nested_fields(each.type)))
     check_formats(parsed, fields)
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
     indexed_columns(parsed, fields)

@@ -25,7 +25,7 @@ from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.schema.types.types import AtomicType, DataField, nested_field_names, parse_field
+from tablestore_engine.schema.types.types import AtomicType, DataField, nested_fields, parse_field
 
 CURRENT_VERSION = 3
 _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
@@ -122,7 +122,7 @@ class TableSchema:
     @cached_property
     def nested_names(self) -> frozenset[str]:
         """The names, in lower case, of the fields of structs at any depth."""
-        return frozenset(name.lower() for one in self.fields for name in nested_field_names(one.type))
+        return frozenset(inner.name.lower() for one in self.fields for inner in nested_fields(one.type))
 
     @property
     def is_keyed(self) -> bool:

@@ -279,14 +279,9 @@ def has_map(data_type: DataType) -> bool:
     return any(isinstance(one, MapType) for _, one in types_in(data_type))
 
 
-def nested_field_ids(data_type: DataType) -> list[int]:
-    """The ids of all ROW fields inside of a type."""
-    return [field.id for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
-
-
-def nested_field_names(data_type: DataType) -> list[str]:
-    """The names of all ROW fields inside of a type."""
-    return [field.name for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
+def nested_fields(data_type: DataType) -> list[DataField]:
+    """All ROW fields inside of a type."""
+    return [field for _, one in types_in(data_type) if isinstance(one, RowType) for field in one.fields]
 
 
 def refuse_variants(column: str, data_type: DataType, file_format: str) -> None:
@@ -316,7 +311,7 @@ def check_format(column: str, data_type: DataType, file_format: str) -> None:
     """
     refuse_variants(column, data_type, file_format)
     if file_format == "avro":
-        for name in (column, *nested_field_names(data_type)):
+        for name in (column, *(one.name for one in nested_fields(data_type))):
             check_avro_name(name)
 
 

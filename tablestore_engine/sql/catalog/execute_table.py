@@ -49,7 +49,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
     """CREATE [OR REPLACE] TABLE with columns: an empty table."""
     database, name = context.identifier(statement.table)
     existing = statement.existing
-    if context.catalog.table_exists(database, name) and existing is Existing.KEPT:
+    if existing is Existing.KEPT and context.catalog.table_exists(database, name):
         return done("CREATE TABLE")
     if existing is Existing.REQUIRED and not context.catalog.table_exists(database, name):
         _missing(statement, context)

@@ -17,7 +17,7 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
     assign_field_ids,
-    nested_field_ids,
+    nested_fields,
     parse_type,
 )
 
@@ -121,4 +121,4 @@ def test_inner_fields_are_numbered_before_the_outer_one():
     outer = RowType((DataField(0, "a", ArrayType(inner)), DataField(0, "b", AtomicType("INT"))))
     ids = count(5)
     numbered = assign_field_ids(outer, lambda: next(ids))
-    assert nested_field_ids(numbered) == [7, 8, 5, 6], "outer fields come first"
+    assert [one.id for one in nested_fields(numbered)] == [7, 8, 5, 6], "outer fields come first"
