@@ -54,12 +54,16 @@ def kafka() -> Any:
 
 def admin(log: LogSettings) -> Any:
     """A client that makes, deletes and describes topics; kept by the process, because its connections are."""
-    return _admin(tuple(sorted(_config(log, {}).items())))
+    with log_errors(log, _NO_CLIENT):
+        return _admin(tuple(sorted(_config(log, {}).items())))
 
 
 @lru_cache(8)
 def _admin(config: tuple[tuple[str, Any], ...]) -> Any:
     return kafka().admin.AdminClient(dict(config))
+
+
+_NO_CLIENT = "A Kafka client cannot be made with these settings"
 
 
 def transactional_producer(log: LogSettings) -> Any:
@@ -69,7 +73,7 @@ def transactional_producer(log: LogSettings) -> Any:
         "transaction.timeout.ms": TRANSACTION_MILLIS,
         "message.timeout.ms": _MESSAGE_MILLIS,
     }
-    return kafka().Producer(_config(log, {**_IN_BULK, **own}))
+    return _producer(log, own)
 
 
 def plain_producer(log: LogSettings, seconds: float = SECONDS) -> Any:
@@ -80,7 +84,12 @@ def plain_producer(log: LogSettings, seconds: float = SECONDS) -> Any:
         "message.timeout.ms": int(seconds * 1000),
         "delivery.report.only.error": True,
     }
-    return kafka().Producer(_config(log, {**_IN_BULK, **own}))
+    return _producer(log, own)
+
+
+def _producer(log: LogSettings, own: dict[str, Any]) -> Any:
+    with log_errors(log, _NO_CLIENT):
+        return kafka().Producer(_config(log, {**_IN_BULK, **own}))
 
 
 _IN_BULK = {"queue.buffering.max.messages": 1_000_000, "linger.ms": 20, "batch.size": 1 << 20, **_REPORTED}
@@ -89,7 +98,8 @@ _IN_BULK = {"queue.buffering.max.messages": 1_000_000, "linger.ms": 20, "batch.s
 def consumer(log: LogSettings, group: str = "tablestore", **more: Any) -> Any:
     """A consumer of committed messages, to which partitions are assigned by hand; it stores no offsets."""
     own = {**_READ, "group.id": group, "isolation.level": "read_committed", "fetch.wait.max.ms": 100, **more}
-    return kafka().Consumer(_config(log, own))
+    with log_errors(log, _NO_CLIENT):
+        return kafka().Consumer(_config(log, own))
 
 
 def _config(log: LogSettings, own: dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +154,8 @@ def _hint(name: str) -> str:
             "Raise 'max.message.bytes' of the topic, and 'message.max.bytes' of the client "
             "('log.kafka.message.max.bytes'), or make the row smaller."
         )
+    if name == "_INVALID_ARG":
+        return "Correct the options 'log.kafka.*' of the table, or the settings of the client that the call has."
     if name.endswith("_AUTHORIZATION_FAILED"):
         return (
             "The user of 'log.kafka.*' needs the rights to describe, read and write topics, and on transactional ids."

@@ -42,6 +42,12 @@ class Decoded:
     bad: tuple[BadRecord, ...] = ()
     new_columns: Mapping[str, pa.DataType] = field(default_factory=dict)
 
+    def without(self, bad: Sequence[BadRecord]) -> Decoded:
+        """The same, where further messages are bad ones, with all of their rows."""
+        keep = ~np.isin(self.positions, [one.position for one in bad])
+        rows, kinds = self.rows.filter(pa.array(keep)), self.kinds[keep]
+        return Decoded(rows, kinds, self.positions[keep], (*self.bad, *bad), self.new_columns)
+
 
 @dataclass(frozen=True)
 class Wanted:

@@ -19,8 +19,9 @@ from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import rows_differ
-from tablestore_engine.operation.commit.consumed_positions import Position, check_consumed, positions_of
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, check_consumed, positions_of
 from tablestore_engine.operation.kafka_source.dead_letters import letters_of, refuse_letters, write_dead_letters
+from tablestore_engine.operation.kafka_source.refused_messages import REFUSED, with_refused_as_bad
 from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
     check_format,
@@ -142,15 +143,14 @@ class _Sync:
             found = decode(self._source.format, values, keys, self._wanted())
         found = with_unmatched_as_bad(self._state, found)
         taken = consumed(self._source, self._before, offsets)
-        if found.bad:
-            # Rows were looked up in the table as it is now, when another process may have taken these messages.
-            check_consumed(self._state.name, self._state.snapshots.latest(), (taken,))
-            self._keep_dead_letters(found, messages)
-        write_arrow(
-            self._state,
-            _with_kinds(found, self._state.schema),
-            WriteIntent(consumed=(taken,), retractions_checked=True),
-        )
+        try:
+            self._write(found, messages, taken)
+        except REFUSED:
+            refused = with_refused_as_bad(self._state, found, _with_kinds(found, self._state.schema))
+            if len(refused.bad) == len(found.bad):
+                raise
+            found = with_unmatched_as_bad(self._state, refused)
+            self._write(found, messages, taken)
         self._before = taken.after
         done = self.result
         self.result = Synced(
@@ -160,6 +160,14 @@ class _Sync:
             done.commits + 1,
             done.columns,
         )
+
+    def _write(self, found: Decoded, messages: Sequence[Any], taken: Consumed) -> None:
+        if found.bad:
+            # Rows were looked up in the table as it is now, when another process may have taken these messages.
+            check_consumed(self._state.name, self._state.snapshots.latest(), (taken,))
+            self._keep_dead_letters(found, messages)
+        intent = WriteIntent(consumed=(taken,), retractions_checked=True)
+        write_arrow(self._state, _with_kinds(found, self._state.schema), intent)
 
     def _wanted(self) -> Wanted:
         schema = self._state.schema
@@ -174,7 +182,11 @@ class _Sync:
 
     def _add(self, columns: Mapping[str, pa.DataType]) -> None:
         changes = [AddColumn(name, _type_of(name, kind)) for name, kind in columns.items()]
-        self._state = alter_table(self._state, changes, clock.now_millis())
+        try:
+            self._state = alter_table(self._state, changes, clock.now_millis())
+        except SchemaError as error:
+            hint = "Without new_columns, what the table has no column for is left out."
+            raise SchemaError(f"Columns of messages cannot be added: {error.message}", hint=hint) from error
         names = (*self.result.columns, *columns)
         self.result = Synced(self.result.messages, self.result.rows, self.result.bad, self.result.commits, names)
 

@@ -8,7 +8,6 @@ behind the change that takes it away.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,15 +42,7 @@ def with_unmatched_as_bad(state: TableState, found: Decoded) -> Decoded:
     removed = np.unique(ids[retracts])
     totals[removed] += _copies(state, rows.take(pa.array(first[removed])))
     reasons = _messages_to_leave_out(_Rows(ids, retracts, found.positions), totals)
-    bad = [BadRecord(position, _reason(rows, int(first[one]))) for position, one in reasons.items()]
-    keep = ~np.isin(found.positions, list(reasons))
-    return replace(
-        found,
-        rows=found.rows.filter(pa.array(keep)),
-        kinds=found.kinds[keep],
-        positions=found.positions[keep],
-        bad=(*found.bad, *bad),
-    )
+    return found.without([BadRecord(position, _reason(rows, int(first[one]))) for position, one in reasons.items()])
 
 
 def _copies(state: TableState, rows: pa.Table) -> Numbers:

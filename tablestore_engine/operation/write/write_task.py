@@ -127,11 +127,9 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         if rows.num_rows == 0:
             continue
         result.rows_in += rows.num_rows
-        given = _records(job, rows)
+        given = accepted_records(rows, schema, row_level=job.row_level, settled=job.settled)
         if given.num_rows == 0:
             continue
-        check_not_null(given, schema)
-        check_lengths(given, schema)
         if not schema.primary_keys:
             yield given
             continue
@@ -165,16 +163,28 @@ def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:
     return int(ends[-2]) + 1 if len(ends) > 1 else 0
 
 
-def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
-    """The normalized records of the rows; see `mergetree.merge.normalize_records`."""
-    schema = job.schema
+def accepted_records(
+    rows: pa.Table, schema: TableSchema, *, row_level: bool = False, settled: bool = False
+) -> pa.Table:
+    """The normalized records of rows (`mergetree.merge.normalize_records`), none of which the table refuses.
+
+    Raises:
+        PrimaryKeyError: a null in a key column.
+        RowKindError: a retraction that the table does not take.
+        SchemaError: a null in a NOT NULL column, a text that is too long for its column.
+    """
+    engine = schema.merge_engine
     if schema.primary_keys:
-        if job.row_level and schema.merge_engine.removing_groups:
-            check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
-        return rows if job.settled else normalize_records(rows, schema.merge_engine, ROW_KIND_COLUMN)
-    if ROW_KIND_COLUMN in rows.column_names and not job.row_level:
-        rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
-    return _checked_kinds(rows, schema)
+        if row_level and engine.removing_groups:
+            check_removable(rows, engine, ROW_KIND_COLUMN)
+        given = rows if settled else normalize_records(rows, engine, ROW_KIND_COLUMN)
+    else:
+        if ROW_KIND_COLUMN in rows.column_names and not row_level:
+            rows = without_ignored(rows, engine, ROW_KIND_COLUMN)
+        given = _checked_kinds(rows, schema)
+    check_not_null(given, schema)
+    check_lengths(given, schema)
+    return given
 
 
 def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from support.tables import schema_of
 
+from tablestore_engine.errors import LogError
 from tablestore_engine.kafka import client
 from tablestore_engine.kafka.settings import settings_of
 
@@ -40,3 +41,11 @@ def test_clients_get_the_options_of_the_table(made):
     assert {one["security.protocol"] for one in made} == {"SSL"}
     assert {one["linger.ms"] for one in made} == {"7"}  # this engine's own is 20
     assert made[-1]["transactional.id"] == "tablestore:orders"
+
+
+def test_a_setting_that_the_client_does_not_know():
+    unknown = {**OPTIONS, "log.kafka.nosuch.setting": "1"}
+    log = settings_of(schema_of({"id": "INT"}, ["id"], options=unknown))
+    for make in (client.admin, client.consumer, client.plain_producer, client.transactional_producer):
+        with pytest.raises(LogError, match=r'"nosuch.setting".*Correct the options'):
+            make(log)
