@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
@@ -160,6 +161,12 @@ class Catalog:
         """Names of the tables of a database. Raises DatabaseNotFound."""
         return self._folders.tables(self.require_database(database))
 
+    def tables(self) -> Iterator[Table]:
+        """All tables that can be loaded."""
+        for database, name in [(one, name) for one in self.list_databases() for name in self.list_tables(one)]:
+            with suppress(TableStoreError):
+                yield self.load_table(database, name)
+
     def table_exists(self, database: str, name: str) -> bool:
         """Whether there is a table of that name."""
         path = self._folders.table(database, name)
@@ -209,7 +216,7 @@ class Catalog:
             return self.load_table(found, name)
         schema = with_topic(schema, (found, name.lower()))
         try:
-            with new_log(schema, lambda: self.table_exists(found, name)):
+            with new_log(schema, lambda: self.table_exists(found, name), self.tables):
                 staged = self.stage_table(found, name, schema)
                 if not self.publish(staged, found, name):
                     self.io.delete_tree(staged.path)
@@ -268,7 +275,7 @@ class Catalog:
         stored = (self.require_database(database), name.lower())
         schema = with_topic(schema, stored)
         try:
-            with new_log(schema, lambda: self.table_exists(*stored)):
+            with new_log(schema, lambda: self.table_exists(*stored), self.tables):
                 return self._create_filled(stored, schema, identity, fill)
         except _NameTaken:
             return None

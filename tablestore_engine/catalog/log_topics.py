@@ -7,16 +7,17 @@ first moment on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tablestore_engine.errors import LogBehindError, LogDependencyError, LogError
+from tablestore_engine.errors import AlreadyExistsError, LogBehindError, LogDependencyError, LogError
 from tablestore_engine.kafka.settings import LogSettings, check_log, check_topic, has_log, settings_of
 from tablestore_engine.kafka.topics import create_topic, delete_topic
 from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
 from tablestore_engine.options import LogOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
 
 _log = logging.getLogger(__name__)
@@ -34,20 +35,46 @@ def with_topic(schema: TableSchema, identifier: tuple[str, str], topic: str | No
     return replace(schema, options={**schema.options, TOPIC: name})
 
 
+Tables = Callable[[], Iterable[Table]]
+"""All tables of the warehouse."""
+
+
 @contextmanager
-def new_log(schema: TableSchema, is_used: Callable[[], bool]) -> Iterator[None]:
-    """Make the topic of a table that the block makes. If the block fails and the table is not there, it is deleted."""
+def new_log(schema: TableSchema, is_used: Callable[[], bool], tables: Tables) -> Iterator[None]:
+    """Make the topic of a table that the block makes. If the block fails and the table is not there, it is deleted.
+
+    Raises:
+        AlreadyExistsError: the topic has messages, or is that of another table.
+        LogError: the brokers cannot be reached, or refuse.
+    """
     log = settings_of(schema)
     if log is None:
         yield
         return
-    create_topic(log)
+    _make(log, tables)
     try:
         yield
     except BaseException:
         if not is_used():
             drop_log(log)
         raise
+
+
+def _make(log: LogSettings, tables: Tables) -> None:
+    """Make a topic, or take a leftover. One that a table has already would get the changes of both, each with its own
+    numbers of snapshots."""
+    if not create_topic(log):
+        return
+    for other in tables():
+        found = settings_of(other.schema)
+        if found is not None and found.topic == log.topic and set(_brokers(found)) & set(_brokers(log)):
+            raise AlreadyExistsError(
+                f"Topic '{log.topic}' is the log of table {other.name}.", hint="Name another one by 'log.kafka.topic'."
+            )
+
+
+def _brokers(log: LogSettings) -> list[str]:
+    return [one.strip() for one in log.servers.split(",")]
 
 
 def begin_log(state: TableState) -> None:
@@ -58,7 +85,7 @@ def begin_log(state: TableState) -> None:
 
 
 @contextmanager
-def replaced_log(state: TableState, wanted: TableSchema) -> Iterator[TableSchema]:
+def replaced_log(state: TableState, wanted: TableSchema, tables: Tables) -> Iterator[TableSchema]:
     """Replace a table by one with the schema `wanted`, in the block; gives the schema with the topic it will have.
 
     The log goes on: its next changes say that all rows are deleted, and which ones there are now. A table that gets a
@@ -70,7 +97,7 @@ def replaced_log(state: TableState, wanted: TableSchema) -> Iterator[TableSchema
     made = new if new is not None and (old is None or old.topic != new.topic) else None
     given_up = old if old is not None and (new is None or made is not None) else None
     if made is not None:
-        create_topic(made)
+        _make(made, tables)
         latest = state.snapshots.latest()
         position = LogPosition(made.topic)
         note_position(state, replace(position, snapshot=latest.id, mark=latest.mark) if latest else position)

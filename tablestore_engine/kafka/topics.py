@@ -17,8 +17,8 @@ _REMOVAL_SECONDS = 10.0
 _PROBE_SECONDS = 2.0
 
 
-def create_topic(log: LogSettings) -> None:
-    """Make the topic of a log. An empty topic of the same shape, a leftover, is taken.
+def create_topic(log: LogSettings) -> bool:
+    """Make the topic of a log. Returns whether there was one, which is taken: it is empty and has the same shape.
 
     Raises:
         AlreadyExistsError: a topic of this name has messages, or other partitions.
@@ -35,7 +35,9 @@ def create_topic(log: LogSettings) -> None:
         if error.code != _ALREADY_EXISTS:
             raise
         _take(log, config)
+        return True
     _await_leaders(log)
+    return False
 
 
 def _take(log: LogSettings, config: Mapping[str, str]) -> None:

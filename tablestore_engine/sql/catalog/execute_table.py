@@ -73,7 +73,7 @@ def _create(
     """Make an empty table, also of one that exists where it is to be replaced."""
     if existing.is_replaced and context.catalog.table_exists(*identifier):
         state = context.catalog.load_table(*identifier).state
-        with replaced_log(state, schema) as wanted:
+        with replaced_log(state, schema, context.catalog.tables) as wanted:
             replace_empty(state, wanted)
         return done("REPLACE TABLE")
     context.catalog.create_table(*identifier, schema, existing is Existing.KEPT)

@@ -192,7 +192,10 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
-    with replaced_log(table.state, wanted) as logged, forgotten_group(table.state, context.intent) as intent:
+    with (
+        replaced_log(table.state, wanted, context.catalog.tables) as logged,
+        forgotten_group(table.state, context.intent) as intent,
+    ):
         schema = next_schema(table.schema, logged, table.schemas.list_ids()[-1])
         job = begin(table.state, intent, table.latest_snapshot(), removes=everything, schema=schema)
         result = write_files(context.spark(), table, None, job, rows)
