@@ -19,7 +19,7 @@ from tablestore_engine.operation.write.write_task import accepted_records
 from tablestore_engine.table_state import TableState
 
 REFUSED = (ConstraintError, RowKindError, SchemaError)
-"""What a write raises for such rows."""
+"""The errors that a write raises because of such rows."""
 
 
 def with_refused_as_bad(state: TableState, found: Decoded, rows: pa.Table) -> Decoded:
