@@ -12,7 +12,7 @@ from tablestore_engine.errors import LogError
 from tablestore_engine.kafka.client import SECONDS, consumer, kafka, log_errors
 from tablestore_engine.kafka.settings import LogSettings
 from tablestore_engine.kafka.topics import last_stable_offsets, partitions_of
-from tablestore_engine.kafka.transactional_producer import HEADER
+from tablestore_engine.kafka.transactional_producer import HEADER, MARK_HEADER
 
 _AT_ONCE = 50_000
 _POLL_SECONDS = 0.5
@@ -76,21 +76,24 @@ def _check_partitions(log: LogSettings, known: int) -> None:
         )
 
 
-def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> int:
-    """The newest snapshot of which the topic holds messages from `offsets` on; 0 for none."""
-    newest, ends = 0, last_stable_offsets(log)
+def newest_snapshot(log: LogSettings, offsets: Sequence[int]) -> tuple[int, str]:
+    """The newest snapshot of which the topic holds messages from `offsets` on, and its mark; 0 for none."""
+    newest, ends = (0, ""), last_stable_offsets(log)
     starts = [*offsets, *[0] * (len(ends) - len(offsets))]
     # A transaction takes two offsets or more: a single offset is the end of the transaction before.
     starts = [end if end - start < 2 else start for start, end in zip(starts, ends, strict=True)]
     for chunk in read_between(log, starts, ends) if starts != ends else ():
         for message in chunk.messages:
-            newest = max(newest, snapshot_of(message))
+            newest = max(newest, (snapshot_of(message), _header(message, MARK_HEADER)))
     return newest
 
 
 def snapshot_of(message: Any) -> int:
     """The snapshot whose change a message is; 0 for one that names none."""
-    for name, value in message.headers() or ():
-        if name == HEADER and value is not None:
-            return int(value)
-    return 0
+    return int(_header(message, HEADER) or 0)
+
+
+def _header(message: Any, wanted: str) -> str:
+    """The text of a header; empty without one."""
+    found = (value for name, value in message.headers() or () if name == wanted and value is not None)
+    return str(next(found, b""), "utf-8")

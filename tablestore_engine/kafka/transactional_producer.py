@@ -24,7 +24,7 @@ from tablestore_engine.kafka.settings import LogSettings
 from tablestore_engine.kafka.topics import brokers_answer, end_offsets, last_stable_offsets, no_topic, partitions_of
 from tablestore_engine.recently_used import RecentlyUsed
 
-HEADER = "tablestore-snapshot"
+HEADER, MARK_HEADER = "tablestore-snapshot", "tablestore-mark"
 _ABORT_SECONDS = 1.0
 _POLL_SECONDS = 0.5
 _MARK_SECONDS = 0.005
@@ -42,8 +42,10 @@ class Publisher:
         with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
             self._producer.init_transactions(SECONDS)
 
-    def publish(self, snapshot: int, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
+    def publish(self, snapshot: int, mark: str, messages: Iterable[Messages]) -> tuple[int, tuple[int, ...]]:
         """Send the messages of a snapshot in one transaction. Returns how many there were, and the offsets behind them.
+
+        `mark` distinguishes it from another snapshot of the same number, as a table has that was restored.
 
         The offsets are read before the transaction ends: afterwards another writer may have sent its own messages.
 
@@ -53,9 +55,10 @@ class Publisher:
         """
         what = f"The changes of snapshot {snapshot} were not published to topic '{self._log.topic}'"
         with log_errors(self._log, what):
+            headers = [(HEADER, str(snapshot).encode()), (MARK_HEADER, mark.encode())]
             self._producer.begin_transaction()
             try:
-                sent = send(self._producer, self._log, messages, [(HEADER, str(snapshot).encode())])
+                sent = send(self._producer, self._log, messages, headers)
                 self._flush(what)
                 offsets = tuple(end_offsets(self._log))
                 self._producer.commit_transaction(SECONDS)

@@ -24,7 +24,7 @@ class Topic:
 
     def __init__(self):
         self.transactions, self.sent_for, self.fails = [], [], []
-        self.messages = []
+        self.messages, self.marks = [], {}
         self.newest_publisher = None
         self.publishers = {}
         self.process, self._known = "this", {}
@@ -41,7 +41,8 @@ class Topic:
         self.publishers.pop(self.process, None)
 
     def newest(self, log, offsets):
-        return max((one or 0 for one in self.sent_for[offsets[0] if offsets else 0 :]), default=0)
+        found = max((one or 0 for one in self.sent_for[offsets[0] if offsets else 0 :]), default=0)
+        return found, self.marks.get(found, "")
 
     def last_stable_offsets(self, log):
         return [len(self.sent_for), *[0] * (log.partitions - 1)]
@@ -86,7 +87,7 @@ class _Publisher:
     def __init__(self, topic):
         self._topic = topic
 
-    def publish(self, snapshot, messages):
+    def publish(self, snapshot, mark, messages):
         topic = self._topic
         if topic.fails:
             raise topic.fails.pop(0)
@@ -100,6 +101,7 @@ class _Publisher:
             keys = [None] * len(part.values) if part.keys is None else texts_as_bytes(part.keys)
             topic.messages += zip(keys, texts_as_bytes(part.values), strict=True)
         topic.sent_for += [snapshot] * len(sent)
+        topic.marks[snapshot] = mark
         offsets = (len(topic.sent_for),)
         topic.sent_for.append(_END)
         topic.after_end()

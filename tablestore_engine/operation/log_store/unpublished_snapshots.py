@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -215,11 +216,13 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
         raise LogError(
             f"Topic '{log.topic}' was made anew: it lacks messages that were published.", hint=restart_hint(state)
         )
-    newest = newest_snapshot(log, noted.offsets)
+    newest, mark = newest_snapshot(log, noted.offsets)
     if newest <= noted.snapshot:
         return noted
     try:
         found = state.snapshots.load(newest)
+        if mark not in ("", _short(found.mark)):
+            raise SnapshotNotFound(f"Snapshot {newest} is another one.")  # the table was restored, or the topic was
     except SnapshotNotFound:
         if noted_position(state) != noted:
             raise _overtaken(state) from None  # and what the other one has published expired
@@ -228,6 +231,11 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
             hint=restart_hint(state),
         ) from None
     return LogPosition(log.topic, newest, found.mark, tuple(ends))
+
+
+def _short(mark: str) -> str:
+    """A mark of a snapshot in eight characters, which each message has."""
+    return f"{crc32(mark.encode()):08x}"
 
 
 def _last_published(state: TableState, position: LogPosition) -> Snapshot | None:
@@ -286,7 +294,9 @@ class _Progress:
         if first is not None:
             if self._log.partitions > len(offsets):
                 self._grow()
-            sent_now, offsets = self._publisher.publish(snapshot.id, itertools.chain([first], messages))
+            sent_now, offsets = self._publisher.publish(
+                snapshot.id, _short(snapshot.mark), itertools.chain([first], messages)
+            )
             self._messages += sent_now
             self._snapshots += 1
         self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)

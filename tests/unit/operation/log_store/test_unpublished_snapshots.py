@@ -133,7 +133,7 @@ def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1, 2))
     wanted = schema_of({"id": "INT", "name": "STRING"}, ["id"], options=KAFKA)
-    with log_topics.replaced_log(table.state, wanted) as schema:
+    with log_topics.replaced_log(table.state, wanted, list) as schema:
         replace_empty(table.state, schema)
     reload(table).write(arrow_rows(reload(table).schema, [{"id": 1, "name": "x"}]))
     assert topic.take()[1:] == [(2, [("d", 1, 1), ("d", 2, 1)]), (3, [("c", 1, "x")])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from contextlib import suppress
@@ -139,6 +140,27 @@ def test_a_snapshot_that_another_one_published_may_expire_meanwhile(tmp_path, to
     assert snapshots_of(topic) == [1, 2, 3]
 
 
+def test_a_table_that_was_restored_stays_apart_from_its_log(tmp_path, topic):
+    """Its later snapshots get the numbers of those that the log has from before."""
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    shutil.copytree(table.path, tmp_path / "backup")
+    for number in (2, 3):
+        table.write(keyed_arrow(number, number))
+    shutil.rmtree(table.path)
+    shutil.copytree(tmp_path / "backup", table.path)
+    for number in range(4):
+        with topic.another_process(f"process {number}"):
+            reload(table).write(keyed_arrow(number, 100))
+            with pytest.raises(LogError, match=r"has changes of snapshot 3, which .* does not have"):
+                publish_log(reload(table).state)
+    assert snapshots_of(topic) == [1, 2, 3]
+    with topic.another_process("the last one"):
+        restart_log(reload(table).state)
+        assert publish_log(reload(table).state).snapshots == 0
+    assert topic.transactions[-1][0] == reload(table).state.snapshots.latest().id
+
+
 @pytest.mark.parametrize("last", ["compact", "untracked", "sent"])
 def test_a_log_that_is_made_anew_has_all_rows(tmp_path, topic, last):
     table = keyed_table(tmp_path, KAFKA)
@@ -199,8 +221,8 @@ def test_a_replacement_that_fails_leaves_the_old_log(tmp_path, topic, failure):
     old = noted_position(table.state)
     wanted = schema_of({"id": "INT", "v": "INT"}, ["id"], options={**KAFKA, "log.kafka.topic": "another"})
     if failure == "killed":
-        log_topics.replaced_log(table.state, wanted).__enter__()
-    with suppress(LogBehindError, LogError), log_topics.replaced_log(table.state, wanted) as schema:
+        log_topics.replaced_log(table.state, wanted, list).__enter__()
+    with suppress(LogBehindError, LogError), log_topics.replaced_log(table.state, wanted, list) as schema:
         if failure == "after":
             replace_empty(table.state, schema)
             raise LogBehindError("committed.")
