@@ -49,7 +49,8 @@ def lineitem(folder: Path, scale: float) -> str:
 
 
 def changes(spark: SparkSession, source: str, scale: float, rows: int, seed: int = 1) -> DataFrame:
-    """About `rows` changed rows of lineitem at `scale`, nine tenths of existing keys."""
+    """About `rows` changed rows of lineitem at `scale`, nine tenths of existing keys; those of each seed differ from
+    those of others."""
     table = spark.read.parquet(source)
     share = rows / (ROWS_AT_SCALE_1 * scale)
     modulus = 1_000_000
@@ -57,5 +58,5 @@ def changes(spark: SparkSession, source: str, scale: float, rows: int, seed: int
     new = F.pmod(F.hash(*KEYS, F.lit(seed + 1)), F.lit(10)) == 0
     number, quantity = F.col("l_linenumber"), F.col("l_quantity")
     return picked.withColumn("l_linenumber", F.when(new, number + 100 + seed).otherwise(number)).withColumn(
-        "l_quantity", (quantity + 1).cast(table.schema["l_quantity"].dataType)
+        "l_quantity", (quantity + seed).cast(table.schema["l_quantity"].dataType)
     )

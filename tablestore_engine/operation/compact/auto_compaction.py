@@ -41,6 +41,10 @@ LOCAL_BYTES = 32 << 20
 """Bytes of files that the writing process merges itself, without Spark: about a second."""
 FULL = "tablestore.full-compaction"
 """Property of the snapshot of a compaction that `full-compaction.delta-commits` asked for."""
+_REPLACED = (
+    "Files of table {table} that a compaction was to merge are not part of the table any more: another process replaced"
+    " them meanwhile. Nothing is lost."
+)
 
 
 def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -134,7 +138,7 @@ def run_and_commit(
     """Run tasks of one write target, and commit their results. On failure their files are removed.
 
     A bucket that another process compacted first is left as it is, and so is one whose task fails; other buckets are
-    not affected.
+    not affected. The files that such a process replaced may have expired while a task read them.
 
     Raises:
         ConflictError: other processes compacted every bucket first.
@@ -150,9 +154,11 @@ def run_and_commit(
             entries = execute([one.with_own_deletions() for one in tasks])
             buckets = {bucket_id: some[0].deletions for bucket_id, some in _buckets_of(tasks).items()}
             index = without_removed(target, buckets, entries)
-    except TableStoreError:
+    except TableStoreError as error:
         remove_files(target)
         if len(_buckets_of(tasks)) == 1:
+            if _are_replaced(state, tasks):
+                raise ConflictError(_REPLACED.format(table=state.name)) from error
             raise
         return _by_halves(state, tasks, execute, properties)
     except BaseException:
@@ -175,6 +181,14 @@ def _buckets_of(tasks: Sequence[CompactTask]) -> dict[BucketId, list[CompactTask
     for one in tasks:
         found.setdefault((one.partition, one.bucket), []).append(one)
     return found
+
+
+def _are_replaced(state: TableState, tasks: Sequence[CompactTask]) -> bool:
+    """Whether the table has a file of tasks no more."""
+    named = {one.partition for one in tasks}
+    latest = state.snapshots.latest()
+    live = {f.file_name for b in stored_buckets(state, latest, named=named) for f in b.files}
+    return any(f.file_name not in live for one in tasks for f in one.files)
 
 
 def _by_halves(

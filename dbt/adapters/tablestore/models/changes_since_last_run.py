@@ -47,6 +47,10 @@ STORED = ("incremental", "table")
 """The materializations whose rows can say what they were computed from."""
 _LONGEST = 200
 _CALL = re.compile(r"(\btable_changes\s*\([^()]*,)\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
+_NONE_TAKEN = re.compile(
+    r"\(\s*select\s+\*\s+from\s+(\(\s*select\s+\*\s+from\s+table_changes\s*\([^()]*\)\s*\))\s+where\s+false\s*\)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,11 @@ class ModelChanges:
         return found
 
     def earlier_rows(self, model: str, query: str) -> str | None:
-        """A model's query of all rows of before, instead of what changed since; None where that is not known."""
+        """A model's query of all rows of before, instead of what changed since; None where that is not known.
+
+        Also in a run of `--empty`: the columns that it adds are those of the next run.
+        """
+        query = _NONE_TAKEN.sub(r"\1", query)
         ends = {
             (one.snapshot, self._runs[model].consumed[name].after.snapshot): one.snapshot
             for name, one in self._went_on_from(model).items()

@@ -11,10 +11,11 @@ from support.invariants import check_invariants
 from support.tables import by_key, commit_kinds, compact, keyed_arrow, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CorruptDataError, StorageError
+from tablestore_engine.errors import ConflictError, CorruptDataError, StorageError
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.scheduled_run import execute_here
+from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
@@ -141,3 +142,16 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     compact(table)
     assert len(data_files(table)) == left + 1, "what failed left no file"
     assert {(row["p"], row["v"]) for row in read(table)} == {(p, 1) for p in range(5)}
+
+
+def test_files_that_another_process_replaced_and_expired_are_no_damage(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1"})
+    for v in range(2):
+        table.write(keyed_arrow(v, 1))
+    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
+    compact(table)
+    assert table.expire_snapshots(Retention(1, 1, 0, 100)) == 2
+    with pytest.raises(ConflictError, match="another process replaced them meanwhile. Nothing is lost"):
+        run_and_commit(table.state, tasks, execute_here)
+    assert by_key(table)[1]["v"] == 1
+    assert live_paths(table) == data_files(table)
