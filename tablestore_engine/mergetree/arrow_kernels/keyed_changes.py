@@ -106,6 +106,13 @@ def _rows_of(before: pa.Table, after: pa.Table, keys: pa.Table) -> tuple[Numbers
     return was[counts], became[counts]
 
 
+def ends_of_rows(keys: pa.Table) -> tuple[Numbers, Numbers]:
+    """For each of different keys, the rows where it appears first and last."""
+    ids = _ids(keys, keys.column_names)
+    ends = len(ids) - 1 - np.unique(ids[::-1], return_index=True)[1]
+    return np.unique(ids, return_index=True)[1], ends
+
+
 def _is_plain(column: pa.ChunkedArray) -> bool:
     """Whether values are found by their bytes."""
     kind = column.type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow as pa
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import (
     ChangelogRows,
     changes_of_columns,
+    ends_of_rows,
     keyed_changes,
     multiset_changes,
 )
@@ -101,9 +102,33 @@ def _states(
     held: HeldRecords | None = None,
     names: tuple[str, ...] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows of keys before and after."""
+    """The rows of keys before and after, and maybe those of others."""
+    if plan.recorded is not None:
+        return _recorded_states(state, plan.recorded, plan.after.schema, names)
     sought, held = sought_keys(keys, state.schema), held or HeldRecords()
     return _rows(state, plan.before, sought, held, names), _rows(state, plan.after, sought, held, names)
+
+
+def _recorded_states(
+    state: TableState, commits: Sequence[ScanPlan], schema: TableSchema, names: tuple[str, ...] | None
+) -> tuple[pa.Table, pa.Table]:
+    """The rows before and after that changelogs of commits, the oldest first, hold: those of the first change of each
+    key, and those of the last."""
+    names = schema.field_names if names is None else names
+    rows = [output_schema(schema, names).empty_table()]
+    kinds = [np.zeros(0, np.int8)]
+    for plan in commits:
+        for bucket in plan.buckets:
+            for file in bucket.files:
+                for batch in read_batches(
+                    state.io, stored_file(state, bucket, file), state.schema, FileColumns(names, RECORD_COLUMNS)
+                ):
+                    rows.append(pa.Table.from_batches([batch]).select(list(names)).cast(rows[0].schema))
+                    kinds.append(batch.column(VALUE_KIND.name).to_numpy())
+    found, kind = pa.concat_tables(rows), np.concatenate(kinds)
+    first, last = ends_of_rows(found.select(key_columns(schema)))
+    before, after = (at[(kind[at] & 1) == side] for at, side in ((first, 1), (last, 0)))
+    return found.take(pa.array(before)), found.take(pa.array(after))
 
 
 def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:

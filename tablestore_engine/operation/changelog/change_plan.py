@@ -11,7 +11,6 @@ is read, and the answer is the same.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,21 +18,20 @@ from typing import Any
 import numpy as np
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
-from tablestore_engine.mergetree.compaction.sections import Key, key_interval
 from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
-from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
+from tablestore_engine.operation.changelog.reach import BucketId, Reach
+from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan, refuse_formats
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate, only_on
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState
-
-BucketId = tuple[bytes, int]
 
 
 @dataclass(frozen=True)
@@ -92,13 +90,15 @@ class SignedFiles:
 class KeyedDiff:
     """Two states of a keyed table, where they may differ: only keys that `changed_files` hold can have changed.
 
-    `moved` are the partitions (encoded) in which a key may be in another bucket after than before.
+    `moved` are the partitions (encoded) in which a key may be in another bucket after than before. `recorded` are the
+    changelog files of each commit, the oldest first, where they hold all changes.
     """
 
     before: ScanPlan
     after: ScanPlan
     changed_files: ScanPlan
     moved: frozenset[bytes] = frozenset()
+    recorded: tuple[ScanPlan, ...] | None = None
 
 
 ChangePlan = AllRows | SignedFiles | KeyedDiff
@@ -130,6 +130,7 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
         return _differing_buckets(before, after, _moved(state, between, before, after))
+    written = entries
     if entries is None:
         entries = _differing_files(before, after)
     if not schema.primary_keys:
@@ -137,7 +138,45 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     changed_files = skip.plan(entries)
     moved = _moved(state, between, before, after)
     reach = Reach(changed_files, moved)
-    return _without(state, KeyedDiff(reach.within(before), reach.within(after), changed_files, moved), asked)
+    was, became = reach.within(before), reach.within(after)
+    recorded = None
+    if written is not None and not moved:
+        recorded = _recorded(state, between, skip)
+        if _are_newest(was, written):
+            # What compactions made of the same records need not be read, too.
+            became = replace(became, buckets=was.and_files_of(changed_files).buckets)
+    return _without(state, KeyedDiff(was, became, changed_files, moved, recorded), asked)
+
+
+def _recorded(state: TableState, between: ChangeRange, skip: _Skip) -> tuple[ScanPlan, ...] | None:
+    """The changelog files of the commits of a range; None if they may lack a change, or hold a value that the table
+    has not kept."""
+    commits = [one for one in commits_of(state, between) if one.commit_kind not in NO_ROWS]
+    for one in commits:
+        schema = state.schemas.load(one.schema_id)
+        options = schema.core_options
+        whole = options.changelog_producer == "lookup" and not options.row_deduplicate_ignore_fields
+        if one.commit_kind != "APPEND" or one.changelog_manifest_list is None or not whole:
+            return None
+        if UNTRACKED in (one.properties or {}) or schema.fields != state.schema.fields:
+            return None
+    return tuple(skip.plan(recorded_entries(state, [one])) for one in commits)
+
+
+def _are_newest(before: ScanPlan, written: Sequence[ManifestEntry]) -> bool:
+    """Whether commits only added files, with newer records than all of before, in a table that keeps the newest ones.
+
+    Numbers of records begin again in a bucket that a compaction has left without rows.
+    """
+    if before.schema.merge_engine.rules.kept is not Kept.NEWEST:
+        return False
+    newest = {b.id: max(f.max_sequence_number for f in b.files) for b in before.buckets}
+    for entry in written:
+        bucket_id, file = (entry.partition, entry.bucket), entry.file
+        if entry.kind != FileKind.ADD or file.min_sequence_number <= newest.get(bucket_id, -1):
+            return False
+        newest[bucket_id] = file.max_sequence_number
+    return True
 
 
 def _moved(state: TableState, between: ChangeRange, before: ScanPlan, after: ScanPlan) -> frozenset[bytes]:
@@ -172,7 +211,7 @@ def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) ->
     found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
     kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
     before, after, changed_files = (_plan_of_files(plan, kept) for plan in plans)
-    return KeyedDiff(before, after, changed_files)
+    return replace(diff, before=before, after=after, changed_files=changed_files)
 
 
 def _plan_of_files(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
@@ -344,49 +383,6 @@ class _Skip:
     def signed(self, entries: Sequence[ManifestEntry]) -> SignedFiles:
         """The files of a table without a key that entries add and remove."""
         return SignedFiles(self.plan(entries, FileKind.ADD), self.plan(entries, FileKind.DELETE))
-
-
-class Reach:
-    """The key ranges of files, by bucket, or by partition for those in which keys `moved` to other buckets."""
-
-    def __init__(self, files: ScanPlan, moved: frozenset[bytes] = frozenset()) -> None:
-        self._moved = moved
-        self._types = [f.type for f in files.schema.trimmed_key_fields]
-        found: dict[BucketId, list[DataFileMeta]] = {}
-        for b in files.buckets:
-            found.setdefault(self._unit(b), []).extend(b.files)
-        self._by_unit: dict[BucketId, list[tuple[Key, Key]]] = {
-            unit: _disjoint([key_interval(f, self._types) for f in of_unit]) for unit, of_unit in found.items()
-        }
-
-    def within(self, plan: ScanPlan) -> ScanPlan:
-        """The files of a plan that may hold one of the keys: another file cannot hide a row of theirs."""
-        kept = []
-        for scan in plan.buckets:
-            ranges = self._by_unit.get(self._unit(scan), [])
-            files = tuple(f for f in scan.files if ranges and self._overlaps(f, ranges))
-            if files:
-                kept.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
-        return replace(plan, buckets=tuple(kept))
-
-    def _unit(self, scan: BucketScan) -> BucketId:
-        return scan.partition_row, -1 if scan.partition_row in self._moved else scan.bucket
-
-    def _overlaps(self, file: DataFileMeta, ranges: Sequence[tuple[Key, Key]]) -> bool:
-        low, high = key_interval(file, self._types)
-        at = bisect_left(ranges, low, key=lambda one: one[1])
-        return at < len(ranges) and ranges[at][0] <= high
-
-
-def _disjoint(intervals: Iterable[tuple[Key, Key]]) -> list[tuple[Key, Key]]:
-    """The same keys as intervals in order that do not overlap."""
-    found: list[tuple[Key, Key]] = []
-    for low, high in sorted(intervals):
-        if found and low <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], high)
-        else:
-            found.append((low, high))
-    return found
 
 
 def key_columns(schema: TableSchema) -> tuple[str, ...]:

@@ -26,8 +26,9 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOU
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, streamed_rows
-from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
+from tablestore_engine.operation.changelog.change_plan import KeyedDiff
 from tablestore_engine.operation.changelog.newest_changes import newest_changes
+from tablestore_engine.operation.changelog.reach import BucketId, Reach
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
@@ -37,8 +38,6 @@ from tablestore_engine.operation.scan.whole_records import with_whole_records
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
-
-BucketId = tuple[bytes, int]
 
 
 @dataclass(frozen=True)

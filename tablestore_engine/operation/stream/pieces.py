@@ -53,12 +53,16 @@ def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
         return [_piece(RecordedChanges(_plan_of(plan.files, (one,))), one.files) for one in _by_id(plan.files).values()]
 
     before, after, changed = (_by_unit(one, plan.moved) for one in (plan.before, plan.after, plan.changed_files))
+    recorded = [(one, _by_unit(one, plan.moved)) for one in plan.recorded or ()]
     found = []
     # Whole buckets are compared where vectors delete rows: the changed files are those before and those after.
     for key, scans in sorted(changed.items()):
         was, became = _plan_of(plan.before, before.get(key)), _plan_of(plan.after, after.get(key))
         files = {f.file_name: f for one in scans for f in one.files}
-        found.append(_piece(KeyedDiff(was, became, _plan_of(plan.changed_files, scans)), list(files.values())))
+        diff = KeyedDiff(was, became, _plan_of(plan.changed_files, scans))
+        if plan.recorded is not None:
+            diff = replace(diff, recorded=tuple(_plan_of(one, of.get(key)) for one, of in recorded))
+        found.append(_piece(diff, list(files.values())))
     return found
 
 
