@@ -305,7 +305,9 @@ class TestColumnsOfSources:
             write_file(text + later, project.project_root, "models", "synced.sql")
             failed = built(args=["-s", "synced"], ok=False)
             assert "its rows are null in the new column 'more'" in failed["synced"]
-        failed = built("alter table orders add columns (note string)", args=["-s", "keyed"], ok=False)
+        new = "alter table orders add columns (note string)"
+        failed = built(new, "delete from orders where id = 7", args=["-s", "keyed", "named"], ok=False)
+        assert set(failed) == {"keyed"}, "the other one does not read the column"
         assert "its column 'note' was dropped or renamed" in failed["keyed"], "its rows have values of the former one"
 
     @staticmethod

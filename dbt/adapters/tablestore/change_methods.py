@@ -14,7 +14,13 @@ from dbt.adapters.base import BaseRelation, available
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.tablestore.config.changes_calls import CHANGES, SourceCall, calls_of_changes, unnamed_calls
+from dbt.adapters.tablestore.config.changes_calls import (
+    CHANGES,
+    SourceCall,
+    calls_of_changes,
+    refuse_windows,
+    unnamed_calls,
+)
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.config.table_layout import TableLayout
@@ -53,6 +59,7 @@ if TYPE_CHECKING:
     from dbt.adapters.contracts.connection import AdapterResponse
 
 _numbers = itertools.count(1)
+_WAYS_OUT = "Run it with --full-refresh, or set `on_expired: full_refresh`."
 
 
 class ChangeMethods(SchemaMethods):
@@ -84,7 +91,7 @@ class ChangeMethods(SchemaMethods):
         if _is_fixture(source, "changes", model):
             return str(source.render())
         on_expired_of(model.get("config") or {})
-        _refuse_windows(f"changes({source.identifier})", model)
+        refuse_windows(f"changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a table can"
@@ -109,7 +116,7 @@ class ChangeMethods(SchemaMethods):
         _refuse_unnamed(model, self._model_changes.sources_of(str(model["unique_id"])), sources)
         if sources:
             on_expired_of(model.get("config") or {})
-            _refuse_windows("changes(…)", model)
+            refuse_windows("changes(…)", model)
             with self.connections.exception_handler("changes"):
                 self._model_changes.begin(str(model["unique_id"]), sources)
                 self._note_steps(model, this)
@@ -156,7 +163,7 @@ class ChangeMethods(SchemaMethods):
         """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
         if _is_fixture(source, "kafka_changes", model):
             return str(source.render())
-        _refuse_windows(f"kafka_changes({source.identifier})", model)
+        refuse_windows(f"kafka_changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`kafka_changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a"
@@ -240,17 +247,28 @@ class ChangeMethods(SchemaMethods):
             return False
         allowed = on_expired_of(model.get("config") or {})
         with self.connections.exception_handler("changes"):
-            lost = self._model_changes.lost(str(model["unique_id"]), this) or self._lost_messages(model, this)
+            # Which columns it reads is known when it is compiled (`tablestore_check_lost_columns`).
+            read = () if allowed == ERROR else None
+            lost = self._model_changes.lost(str(model["unique_id"]), this, read) or self._lost_messages(model, this)
             unknown = "" if lost else self._model_changes.unknown(this, sources)
             if unknown and self._model_changes.has_no_rows(this):
                 return True
         if allowed == FULL_REFRESH:
             lost = lost or unknown  # else the call of `changes` says so, if it is made
         if lost and allowed == ERROR:
-            raise DbtRuntimeError(f"{lost} Run it with --full-refresh, or set `on_expired: full_refresh`.")
+            raise DbtRuntimeError(f"{lost} {_WAYS_OUT}")
         if lost:
             self.tablestore_warn_once(f"{lost} It is built anew (`on_expired: full_refresh`).")
         return bool(lost)
+
+    @available.parse_none
+    def tablestore_check_lost_columns(self, query: str | None, this: BaseRelation, model: Mapping[str, Any]) -> None:
+        """Refuse the query of an incremental model, None for a Python model's, that reads a column of a source whose
+        values are others than its earlier rows were computed from. Raises DbtRuntimeError."""
+        with self.connections.exception_handler("changes"):
+            lost = self._model_changes.lost_columns(str(model["unique_id"]), this, query)
+        if lost:
+            raise DbtRuntimeError(f"{lost} {_WAYS_OUT}")
 
     def _was_materialized_view(self, this: BaseRelation, model: Mapping[str, Any]) -> bool:
         """Whether an incremental model was a materialized view before, whose rows are no earlier ones of it."""
@@ -375,19 +393,6 @@ def _refuse_unnamed(model: Mapping[str, Any], read: Collection[str], named: Sequ
             f"{calls[0]} in {model.get('unique_id')} is called in `is_incremental()` only, so the first run, which"
             " records from where the later ones go on, does not know its source. Name it there by constants:"
             " `changes(ref('orders'))` or `changes(source('shop', 'orders'))`."
-        )
-
-
-_REPLACING = {"microbatch": "windows", "insert_overwrite": "partitions"}
-
-
-def _refuse_windows(call: str, model: Mapping[str, Any]) -> None:
-    """Raise DbtRuntimeError where the rows that the model makes replace others than those that changed."""
-    strategy = (model.get("config") or {}).get("incremental_strategy")
-    if strategy in _REPLACING:
-        raise DbtRuntimeError(
-            f"`{call}` in {model.get('unique_id')}: the strategy `{strategy}` replaces whole {_REPLACING[strategy]},"
-            " but only the rows that changed are read. Use the strategy `changelog`, `upsert` or `append`."
         )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import pairwise
 
 from tablestore_engine.schema.casts.cast_old_columns import is_lossless, is_same
@@ -28,25 +29,61 @@ from tablestore_engine.schema.types.types import (
 Fields = Sequence[DataField]
 
 
-def changed_column(steps: Sequence[Fields]) -> str:
-    """The change of the first such column, or field of one, in words; empty when there is none.
+@dataclass(frozen=True)
+class ChangedColumn:
+    """A column that may have other values now: its name, and why, in words.
+
+    `past` is the column that was read. `added`: the new one that has its name now. `types`: those that it got, in
+    each of which a value that fits is the same one. Without both, nothing is known of the values.
+    """
+
+    name: str
+    why: str
+    past: DataField
+    added: DataField | None = None
+    types: tuple[AtomicType, ...] = ()
+
+
+def changed_columns(steps: Sequence[Fields]) -> Iterator[ChangedColumn]:
+    """The columns of which a value, or a field, may be another one.
 
     `steps`: the columns of all schemas from the one that was read to that of now. Where a type was another one in
     between, a compaction may have stored the values of then.
     """
     past, now = steps[0], steps[-1]
+    yield from replaced_columns(past, now)
     kept = field_ids(past) & field_ids(now)
-    retyped = (_retyped(one, other, kept) for one, other in pairwise(steps))
-    return replaced_column(past, now) or next(filter(None, retyped), "")
+    names, read = {one.id: one.name for one in now}, {one.id: one for one in past}
+    found: dict[int, list[tuple[str, AtomicType | None]]] = {}
+    for one, other in pairwise(steps):
+        for number, why, kind in _retyped(one, other, kept):
+            found.setdefault(number, []).append((why, kind))
+    for number, ways in found.items():
+        if number in read:
+            types = tuple(kind for _, kind in ways if kind is not None)
+            known = types if len(types) == len(ways) else ()
+            yield ChangedColumn(names[number], ways[0][0], read[number], types=known)
 
 
-def replaced_column(past: Fields, now: Fields, but: AbstractSet[int] = frozenset(), within: str = "") -> str:
-    """The first column whose name another one has now, in words; empty when there is none.
+def replaced_columns(past: Fields, now: Fields, but: AbstractSet[int] = frozenset()) -> Iterator[ChangedColumn]:
+    """The columns whose name, or the name of a field of theirs, another one has now. `but`: ids that do not count."""
+    by_name = {one.name.lower(): one for one in now} | {one.name: one for one in now}
+    known = {one.id for one in past}
+    for one in past:
+        why = _replaced([one], now, but, "", past)
+        if why:
+            other = by_name.get(one.name) or by_name[one.name.lower()]
+            added = other if other.id not in known else None
+            yield ChangedColumn(other.name, why, one, added)
 
-    `but`: the ids of columns that do not count. `within`: of fields, the path of the column that has them, with a dot.
+
+def _replaced(past: Fields, now: Fields, but: AbstractSet[int], within: str, among: Fields) -> str:
+    """The first column or field whose name another one has now, in words; empty when there is none.
+
+    `within`: of fields, the path of the column that has them, with a dot. `among`: all those of before.
     """
     by_name = {one.name.lower(): one for one in now} | {one.name: one for one in now}
-    names = {one.id: one.name for one in past}
+    names = {one.id: one.name for one in among}
     for one in past:
         path = f"{within}{one.name}"
         other = by_name.get(one.name) or by_name.get(one.name.lower())
@@ -65,7 +102,7 @@ def replaced_column(past: Fields, now: Fields, but: AbstractSet[int] = frozenset
 
 def _replaced_inside(past: DataType, now: DataType, but: AbstractSet[int], path: str) -> str:
     if isinstance(past, RowType) and isinstance(now, RowType):
-        return replaced_column(past.fields, now.fields, but, f"{path}.")
+        return _replaced(past.fields, now.fields, but, f"{path}.", past.fields)
     if isinstance(past, ArrayType) and isinstance(now, ArrayType):
         return _replaced_inside(past.element, now.element, but, f"{path}.element")
     if isinstance(past, MapType) and isinstance(now, MapType):
@@ -89,17 +126,23 @@ def _ids_inside(kind: DataType) -> AbstractSet[int]:
     return frozenset()
 
 
-def _retyped(past: Fields, now: Fields, kept: AbstractSet[int], within: str = "") -> str:
-    """The first of some columns whose type has other values since the step before, in words."""
+def _retyped(
+    past: Fields, now: Fields, kept: AbstractSet[int], within: str = ""
+) -> Iterator[tuple[int, str, AtomicType | None]]:
+    """The columns whose type has other values since the step before, in words; with the type, where values that fit
+    into it are the same."""
     by_id = {one.id: one for one in now}
-    pairs = ((one.type, by_id[one.id]) for one in past if one.id in kept and one.id in by_id)
-    found = (_retyped_inside(f"{within}{new.name}", old, new.type, kept) for old, new in pairs)
-    return next(filter(None, found), "")
+    for one in past:
+        new = by_id.get(one.id)
+        if new is not None and one.id in kept:
+            why = _retyped_inside(f"{within}{new.name}", one.type, new.type, kept)
+            if why:
+                yield one.id, why, _narrowed(one.type, new.type)
 
 
 def _retyped_inside(path: str, past: DataType, now: DataType, kept: AbstractSet[int]) -> str:
     if isinstance(past, RowType) and isinstance(now, RowType):
-        return _retyped(past.fields, now.fields, kept, f"{path}.")
+        return next((why for _, why, _ in _retyped(past.fields, now.fields, kept, f"{path}.")), "")
     if isinstance(past, ArrayType) and isinstance(now, ArrayType):
         return _retyped_inside(f"{path}.element", past.element, now.element, kept)
     if isinstance(past, MapType) and isinstance(now, MapType):
@@ -109,6 +152,13 @@ def _retyped_inside(path: str, past: DataType, now: DataType, kept: AbstractSet[
         return ""
     then, today = past.as_nullable(True), now.as_nullable(True)
     return f"its column '{path}' is {today} and was {then}, so that a value, or what is computed from it, may differ"
+
+
+def _narrowed(past: DataType, now: DataType) -> AtomicType | None:
+    """The type of now, if it is a shorter one of the same kind of numbers: what fits into it stays the same."""
+    if not isinstance(past, AtomicType) or not isinstance(now, AtomicType) or _family(past) != _family(now):
+        return None
+    return now if now.root in INTEGER_ROOTS or now.root == "DECIMAL" else None
 
 
 def _keeps_results(past: AtomicType, now: AtomicType) -> bool:

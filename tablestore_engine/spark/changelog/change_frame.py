@@ -43,6 +43,7 @@ from tablestore_engine.table import Table
 _INSERT, _BEFORE, _AFTER, _DELETE = (formatted_literal(kind) for kind in KINDS)
 _COUNT = "__tablestore_count"
 _MOST_FILE_BYTES = 64 << 20  # of the files that hold the keys
+_ONE_PARTITION_BYTES = 8 << 20  # in memory
 _ROW, _VALUE = "__tablestore_row", "__tablestore_value"
 
 
@@ -92,7 +93,9 @@ def frame_of_changes(spark: SparkSession, rows: pa.Table, schema: TableSchema) -
     """Such rows as a DataFrame."""
     kind = DataField(0, ROW_KIND, AtomicType("STRING"))
     fields = [kind, *(schema.field(name) for name in rows.column_names[1:])]
-    return typed(frame_of_fields(spark, rows, fields), schema, fields)
+    frame = typed(frame_of_fields(spark, rows, fields), schema, fields)
+    # As a small table (`read_plan`): rows in one partition are joined and grouped without a shuffle.
+    return frame.coalesce(1) if rows.nbytes <= _ONE_PARTITION_BYTES else frame
 
 
 def _changes_by_key(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:

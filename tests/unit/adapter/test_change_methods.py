@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.change_methods import ChangeMethods, _refuse_unnamed, _refuse_windows
+from dbt.adapters.tablestore.change_methods import ChangeMethods, _refuse_unnamed
+from dbt.adapters.tablestore.config.changes_calls import refuse_windows
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation
 
 
@@ -13,9 +14,9 @@ def test_a_microbatch_reads_no_changes():
     """It would replace the rows of its window by those that changed."""
     model = {"unique_id": "model.shop.totals", "config": {"incremental_strategy": "microbatch"}}
     with pytest.raises(DbtRuntimeError, match=r"`changes\(orders\)` in model.shop.totals: .*microbatch.* Use"):
-        _refuse_windows("changes(orders)", model)
-    _refuse_windows("changes(orders)", {**model, "config": {"incremental_strategy": "changelog"}})
-    _refuse_windows("changes(orders)", {"unique_id": "model.shop.totals"})
+        refuse_windows("changes(orders)", model)
+    refuse_windows("changes(orders)", {**model, "config": {"incremental_strategy": "changelog"}})
+    refuse_windows("changes(orders)", {"unique_id": "model.shop.totals"})
 
 
 class Source(SimpleNamespace):

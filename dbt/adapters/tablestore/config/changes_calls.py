@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
 from jinja2 import TemplateError, nodes
 
 CHANGES = re.compile(r"\b(?:kafka_)?changes\s*\(")
@@ -95,3 +96,16 @@ def _is_known(call: SourceCall, model: Mapping[str, Any]) -> bool:
     *package, name = call.arguments or ("",)
     wanted = (name, package[0] if package else None, next(iter(call.named.values()), None))
     return any((one.get("name"), one.get("package"), one.get("version")) == wanted for one in model.get("refs") or ())
+
+
+_REPLACING = {"microbatch": "windows", "insert_overwrite": "partitions"}
+
+
+def refuse_windows(call: str, model: Mapping[str, Any]) -> None:
+    """Raise DbtRuntimeError where the rows that the model makes replace others than those that changed."""
+    strategy = (model.get("config") or {}).get("incremental_strategy")
+    if strategy in _REPLACING:
+        raise DbtRuntimeError(
+            f"`{call}` in {model.get('unique_id')}: the strategy `{strategy}` replaces whole {_REPLACING[strategy]},"
+            " but only the rows that changed are read. Use the strategy `changelog`, `upsert` or `append`."
+        )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -209,15 +209,35 @@ class ModelChanges:
             )
         return found
 
-    def lost(self, model: str, this: BaseRelation) -> str:
+    def lost(self, model: str, this: BaseRelation, read: Collection[str] | None = None) -> str:
         """Why the changes of a source that a model reads cannot be continued; empty when they can.
 
-        Decided once, so that the model's query and the way in which it is built agree.
+        Decided once, so that the model's query and the way in which it is built agree. `read` are the columns of the
+        sources that count; None for all.
         """
         run = self._runs.setdefault(model, _Run())
         if run.lost is None:
-            run.lost = self.undo_unfinished(model, this) or self._lost(this)
+            run.lost = self.undo_unfinished(model, this) or self._lost(this, lambda _: read)
         return run.lost
+
+    def lost_columns(self, model: str, this: BaseRelation, query: str | None) -> str:
+        """Why a query cannot go on with the columns that it reads of its sources; empty when it can. None for what is
+        no query."""
+        if not self._went_on_from(model):
+            return ""
+        columns = None if query is None else self._columns_read(query, schema_of(this))
+        return self._lost(this, lambda name: None if columns is None else columns.get(name, frozenset()))
+
+    def _columns_read(self, query: str, schema: str) -> dict[str, frozenset[str] | None] | None:
+        """The names of columns, in lower case, that a query may read of tables, by the name of the source; None where
+        a view, or something else, may read others."""
+        found: dict[str, frozenset[str] | None] = {}
+        for one in references(query):
+            database = one.database or schema
+            if self._catalog.object_kind(database, one.name) != "table":
+                return None
+            found[source_name(database, one.name)] = one.columns  # those of the whole query
+        return found
 
     def undo_unfinished(self, model: str, this: BaseRelation) -> str:
         """Take back what an earlier run wrote without its position, before it ended. Returns why that cannot be done,
@@ -230,9 +250,9 @@ class ModelChanges:
             run.undone = f"The rows of {this.render()} are unfinished: {reason}." if reason else ""
         return run.undone
 
-    def _lost(self, this: BaseRelation) -> str:
+    def _lost(self, this: BaseRelation, read: Callable[[str], Collection[str] | None]) -> str:
         for name, position in positions_of(self._table(this).latest_snapshot()).items():
-            reason = why_lost(self._catalog, name, position)
+            reason = why_lost(self._catalog, name, position, read(name))
             if reason:
                 return f"{this.render()} cannot go on with the changes of {shown(name)}: {reason}."
         return ""

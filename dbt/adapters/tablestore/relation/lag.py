@@ -8,12 +8,15 @@ table is behind a topic. Behind a `#` is what a snapshot compared (`models.snaps
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dbt.adapters.tablestore.relation.kept_values import keeps_values
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
-from tablestore_engine.schema.casts.changed_columns import changed_column, field_ids, replaced_column
+from tablestore_engine.schema.casts.changed_columns import changed_columns, field_ids, replaced_columns
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -24,24 +27,27 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Lag:
     """How far a model is behind a source: commits, and milliseconds between the snapshots; None when it is not known
-    because snapshots have expired or the source was rebuilt. `latest` is None for a source that was dropped."""
+    because snapshots have expired or the source was rebuilt. `latest` is None for a source that was dropped. `doubt`
+    says of which column of it the values are others, which matters if the model reads it."""
 
     source: str
     consumed: int
     latest: int | None
     millis: int | None
+    doubt: str = ""
 
     def __str__(self) -> str:
         if self.latest is None:
             return f"{self.source}: dropped (its snapshot {self.consumed} was the last one used)"
         if self.millis is None:
             return f"{self.source}: cannot go on after snapshot {self.consumed}; run the model with --full-refresh"
+        doubt = f"; {self.doubt}: a model that reads it needs --full-refresh" if self.doubt else ""
         if self.consumed == self.latest:
-            return f"{self.source}: up to date (snapshot {self.latest})"
+            return f"{self.source}: up to date (snapshot {self.latest}){doubt}"
         commits = self.latest - self.consumed
         return (
             f"{self.source}: {commits:,} commit{'' if commits == 1 else 's'} behind, {self.millis / 1000:,.1f} s"
-            f" (snapshot {self.consumed} of {self.latest})"
+            f" (snapshot {self.consumed} of {self.latest}){doubt}"
         )
 
 
@@ -76,16 +82,17 @@ def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
             found.append(Lag(shown(name), position.snapshot, None, None))
             continue
         latest = source.latest_snapshot()
-        millis = None
-        if latest is not None and not why_lost(catalog, name, position):
+        millis, doubt = None, ""
+        if latest is not None and not why_lost(catalog, name, position, ()):
             at = source.snapshot(position.snapshot).time_millis if position.snapshot else latest.time_millis
-            millis = max(latest.time_millis - at, 0)
-        found.append(Lag(shown(name), position.snapshot, latest.id if latest else 0, millis))
+            millis, doubt = max(latest.time_millis - at, 0), why_lost(catalog, name, position)
+        found.append(Lag(shown(name), position.snapshot, latest.id if latest else 0, millis, doubt))
     return found
 
 
-def why_lost(catalog: Catalog, name: str, position: Position) -> str:
-    """Why the changes of a source after a position cannot be read; empty when they can."""
+def why_lost(catalog: Catalog, name: str, position: Position, read: Collection[str] | None = None) -> str:
+    """Why the changes of a source after a position cannot be read; empty when they can. `read` are the columns that
+    count, in lower case; None for all."""
     source = _found(catalog, name)
     # The model may no longer read a table that was dropped; its query says so if it does.
     if source is None or position.snapshot == 0:
@@ -102,9 +109,13 @@ def why_lost(catalog: Catalog, name: str, position: Position) -> str:
         return "it was built anew"
     past, now = schema_read(source, position), source.schema
     steps = source.schemas.between(past.id, now.id) or [past, now]
-    read = field_ids(past.fields)  # where these were renamed, the last run had the new names
-    former = (replaced_column(source.schemas.load(one).fields, now.fields, read) for one in position.former)
-    return changed_column([one.fields for one in steps]) or next(filter(None, former), "")
+    known = field_ids(past.fields)  # where these were renamed, the last run had the new names
+    changed = (
+        one for one in changed_columns([one.fields for one in steps]) if not keeps_values(source, snapshot, past, one)
+    )
+    former = (replaced_columns(source.schemas.load(one).fields, now.fields, known) for one in position.former)
+    found = itertools.chain(changed, itertools.chain.from_iterable(former))
+    return next((one.why for one in found if read is None or one.name.lower() in read), "")
 
 
 def position_after(source: Table, before: Position, after: Position) -> Position:

@@ -6,7 +6,7 @@ import pytest
 from support.tables import reload
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.schema.casts.changed_columns import changed_column, renamed_columns
+from tablestore_engine.schema.casts.changed_columns import changed_columns, renamed_columns
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -81,7 +81,8 @@ def test_a_column_with_other_values(tmp_path, changes, found):
     for one in changes:
         reload(table).alter(one)
     schemas = reload(table).schemas
-    said = changed_column([one.fields for one in schemas.between(0, schemas.list_ids()[-1])])
+    steps = [one.fields for one in schemas.between(0, schemas.list_ids()[-1])]
+    said = next((one.why for one in changed_columns(steps)), "")
     assert found in said
     assert bool(found) == bool(said)
 

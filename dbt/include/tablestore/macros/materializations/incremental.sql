@@ -5,6 +5,7 @@
   {%- set strategy = adapter.tablestore_strategy(model.config) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
 
+  {% do adapter.tablestore_check_lost_columns(tablestore_spark_sql(sql) if language == 'sql' else none, this, model) %}
   {%- set existing_relation, target_relation = tablestore_open('table') -%}
 
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh()

@@ -1,0 +1,52 @@
+"""Whether a column that was replaced, or has another type, has the values of before, by the statistics of files.
+
+Nothing is read but manifests. What they do not say is taken for another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tablestore_engine.operation.scan.file_skipping import FileBounds
+from tablestore_engine.operation.scan.stats_may_match import Bounds
+from tablestore_engine.schema.types.types import INTEGER_ROOTS
+
+if TYPE_CHECKING:
+    from tablestore_engine.metadata.snapshot import Snapshot
+    from tablestore_engine.schema.casts.changed_columns import ChangedColumn
+    from tablestore_engine.schema.table.table_schema import TableSchema
+    from tablestore_engine.schema.types.types import AtomicType
+    from tablestore_engine.table import Table
+
+_BITS = dict(zip(INTEGER_ROOTS, (8, 16, 32, 64), strict=True))
+
+
+def keeps_values(source: Table, snapshot: Snapshot, past: TableSchema, changed: ChangedColumn) -> bool:
+    """Whether a column that was read at a snapshot, with the schema `past`, has the same values now: it has none, or
+    all fit into the types that it got."""
+    is_new = changed.added is not None and changed.added.default_value is None
+    if not (is_new or changed.types) or (past.primary_keys and past.merge_engine.folds):
+        return False
+    found = [
+        FileBounds(file, past, source.schemas.load).of(None)(changed.past.name)
+        for bucket in source.scan(snapshot).buckets
+        for file in bucket.files
+    ]
+    if any(one is None for one in found):
+        return False
+    bounds = [one[1] for one in found if one is not None]
+    filled = [one for one in bounds if one.null_count is None or one.null_count != one.row_count]
+    return not filled if is_new else all(_fit(filled, kind) for kind in changed.types)
+
+
+def _fit(bounds: Iterable[Bounds], kind: AtomicType) -> bool:
+    if kind.root in _BITS:
+        least, most = -(1 << _BITS[kind.root] - 1), (1 << _BITS[kind.root] - 1) - 1
+    else:
+        most = 10 ** ((kind.precision or 0) - (kind.scale or 0)) - 1
+        least = -most
+    return all(
+        one.minimum is not None and one.maximum is not None and least <= one.minimum and one.maximum <= most
+        for one in bounds
+    )
