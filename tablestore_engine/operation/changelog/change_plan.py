@@ -143,7 +143,7 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if written is not None and not moved:
         recorded = _recorded(state, between, skip)
         if _are_newest(was, written):
-            # What compactions made of the same records need not be read, too.
+            # Files that compactions made of the same records need not be read, too.
             became = replace(became, buckets=was.and_files_of(changed_files).buckets)
     return _without(state, KeyedDiff(was, became, changed_files, moved, recorded), asked)
 

@@ -62,7 +62,8 @@ def changed_columns(steps: Sequence[Fields]) -> Iterator[ChangedColumn]:
         if number in read:
             types = tuple(kind for _, kind in ways if kind is not None)
             known = types if len(types) == len(ways) else ()
-            yield ChangedColumn(names[number], ways[0][0], read[number], types=known)
+            why, _ = ways[-1] if known else ways[0]
+            yield ChangedColumn(names[number], why, read[number], types=known)
 
 
 def replaced_columns(past: Fields, now: Fields, but: AbstractSet[int] = frozenset()) -> Iterator[ChangedColumn]:

@@ -101,7 +101,7 @@ def test_values_that_statistics_know_to_be_the_same_are_not_lost(tmp_path):
 
     assert lost(DropColumn("nothing"), AddColumn("nothing", parse_type("INT"))) == ""
     assert lost(RetypeColumn("v", parse_type("INT")), RetypeColumn("d", parse_type("DECIMAL(5, 2)"))) == ""
-    assert "its column 'd' is DECIMAL" in lost(RetypeColumn("d", parse_type("DECIMAL(3, 2)")))
+    assert "'d' is DECIMAL(3, 2) and was" in lost(RetypeColumn("d", parse_type("DECIMAL(3, 2)")))
     position = Position.of(reload(table).latest_snapshot(), 0)
     reload(table).alter(DropColumn("d"))
     assert lost() == ""

@@ -42,6 +42,43 @@ def test_only_files_within_reach_of_the_change_are_read(tmp_path):
     ]
 
 
+def test_files_of_a_compaction_are_not_read_for_changes(tmp_path):
+    """As long as the records that were added are newer than those of before."""
+    table = keyed_table(tmp_path, {"bucket": "1", "num-sorted-run.compaction-trigger": "100"})
+    first = write(table, rows(range(4))).id
+    write(table, rows([1], v=1))
+    written = names(planned(table, first).after)
+    compact(table)
+    assert names(planned(table, first).after) == written
+    assert {one["_row_kind"] for one in table.changes(first).to_pylist()} == {"-U", "+U"}
+    write(table, rows(range(4)), kinds=[3] * 4)
+    compact(table)
+    write(table, rows([2], v=7))  # whose records are numbered from the beginning
+    assert not names(planned(table, first).after) & written
+    found = [(one["_row_kind"], one["id"], one["v"]) for one in table.changes(first).to_pylist()]
+    assert sorted(found) == [("+U", 2, 7), ("-D", 0, 0), ("-D", 1, 0), ("-D", 3, 0), ("-U", 2, 0)]
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_changes_that_the_producer_lookup_recorded_are_not_looked_up(tmp_path, ignored):
+    options = {"bucket": "1", "changelog-producer": "lookup"}
+    if ignored:
+        options["changelog-producer.row-deduplicate-ignore-fields"] = "v"
+    table = keyed_table(tmp_path, options)
+    first = write(table, rows(range(4))).id
+    write(table, rows([1, 2, 9], v=1))
+    write(table, rows([2, 9], v=0))
+    recorded = planned(table, first).recorded
+    assert (recorded is None) is ignored, "changes of columns that are ignored are not recorded"
+    expected = [("-U", 1, 0), ("+U", 1, 1), ("+I", 9, 0)]
+    if recorded is not None:
+        for file in planned(table, first).before.files:
+            (tmp_path / "default.db" / "t" / "bucket-0" / file.file_name).unlink()
+    found = [(one["_row_kind"], one["id"], one["v"]) for one in table.changes(first).to_pylist()]
+    assert sorted(found) == sorted(expected), "what came and went within the range cancels"
+    assert planned(table, first).recorded is None or len(planned(table, first + 1).recorded) == 1
+
+
 def test_buckets_and_partitions_without_changes_are_not_read(tmp_path):
     table = partitioned_table(tmp_path, {"bucket": "4"})
     first = write(table, [row(n, p=p) for n in range(40) for p in "ab"]).id
