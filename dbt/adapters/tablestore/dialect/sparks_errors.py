@@ -6,6 +6,7 @@ where it is in the source.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,6 +17,9 @@ from tablestore_engine.spark.errors.error_hints import DIALECT
 from tablestore_engine.sql.tokens.lexer import tokenize
 
 _MOST_TOKENS: Final = 400
+_UNKNOWN: Final = re.compile(r"\[(?:UNRESOLVED_ROUTINE|UNRESOLVABLE_TABLE_VALUED_FUNCTION|ROUTINE_NOT_FOUND)")
+_INSTEAD: Final = re.compile(r"^Write (\w+\(.*\))\.", re.MULTILINE)
+_NAME: Final = re.compile(r"([\w.$`\"]+)\s*\(")
 
 
 def about_source(
@@ -37,10 +41,27 @@ def about_source(
                 f"{one.subject} in the dialect '{one.dialect}' has a construct that Spark's SQL does not have{where}. "
                 f"Spark says of the translation, which is in target/run: {reason.rstrip('.')}. {NEXT}"
             )
+        if _UNKNOWN.search(str(error)):
+            return _unknown(one, str(error), piece)
         said = str(error).replace(f" {DIALECT}", "")
         subject = f"{one.subject[:1].lower()}{one.subject[1:]}"
         return None if piece is None else f"{said}\nIn the dialect '{one.dialect}', {subject} has this in {piece}."
     return None
+
+
+def _unknown(translation: Translation, said: str, piece: Piece | None) -> str:
+    """The message about a function that neither the translation nor Spark knows."""
+    found = _INSTEAD.search(said)
+    instead = "" if found is None else f"spark__{found[1]} is near to it. "
+    name = _NAME.match(piece.text) if piece is not None else None
+    called = "a function" if name is None else f"the function {name[1]}"
+    where = "" if piece is None else f", in {piece}"
+    return (
+        f"{translation.subject} in the dialect '{translation.dialect}' calls {called}, which has no counterpart in "
+        f"Spark's SQL and is none of this warehouse{where}. {instead}Write it with functions of Spark's, which have "
+        "the prefix spark__ here, or in a macro; make a function of this name; or write the model in Spark's SQL with "
+        "`dialect: spark`."
+    )
 
 
 def _offset(text: str, line: str, column: int) -> int | None:

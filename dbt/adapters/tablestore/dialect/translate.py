@@ -8,10 +8,7 @@ without quotes become lower case where their warehouse folds them, and stay as t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,12 +18,10 @@ from dbt.adapters.tablestore.dialect.source_text import Piece, piece_between, pi
 
 if TYPE_CHECKING:
     from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
 
 _FOLDING = ("snowflake", "redshift", "postgres", "trino")
 NEXT = "Write it in another way, or the model in Spark's SQL with `dialect: spark`."
-_TIMES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
-_LITERAL = 3  # tokens: DATE '2024-01-01' ::
+_TOKEN = re.compile(r"<Token token_type: .*?, text: (.*?), line: .*?>", re.DOTALL)
 _AT = re.compile(r" (?:from|at) (?:line )?(\d+)[:,] ?(?:col(?:umn)? )?(\d+)")
 
 
@@ -59,13 +54,16 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
     from dbt.adapters.tablestore.dialect.named_unions import unite_by_name
+    from dbt.adapters.tablestore.dialect.reading import query_of
     from dbt.adapters.tablestore.dialect.rules.tree import corrected
     from dbt.adapters.tablestore.dialect.variants import keep_variant_paths
+    from dbt.adapters.tablestore.dialect.windows import order_windows
 
     tree: exp.Expr | None = None
     try:
-        tree = _query(sql, dialect)
+        tree = query_of(sql, dialect)
         inline_aliases(tree, dialect, columns_of)
+        order_windows(tree, dialect)
         unite_by_name(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
         read_structs_as_rows(tree, dialect)
@@ -98,62 +96,6 @@ def refused(subject: str, dialect: str, what: str, where: Piece | None) -> DbtRu
     )
 
 
-def _query(sql: str, dialect: str) -> exp.Expr:
-    """The tree of the one query in a text."""
-    from sqlglot import exp
-
-    source = _source(dialect)
-    tokens = _typed_literals_in_parentheses(source.tokenize(sql))
-    _refuse_lost_literals(tokens, dialect)
-    trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        kinds = ", ".join(one.key.upper() for one in trees)
-        raise Untranslatable(f"the text is not one query that begins with SELECT, WITH or FROM, but {kinds or 'empty'}")
-    return trees[0]
-
-
-def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
-    """Parentheses around the date in `date '2024-01-01'::varchar`, where sqlglot would cast the text, not the date."""
-    from sqlglot.tokenizer_core import Token, TokenType
-
-    made: list[Any] = []
-    for token in tokens:
-        made.append(token)
-        if token.token_type is not TokenType.DCOLON or len(made) < _LITERAL:
-            continue
-        kind, text = made[-3:-1]
-        before = made[-4].token_type if len(made) > _LITERAL else None
-        typed = kind.token_type.name in _TIMES and text.token_type is TokenType.STRING
-        if typed and before is not TokenType.DCOLON:
-            made.insert(-1, Token(TokenType.R_PAREN, ")", text.line, text.col, text.start, text.end))
-            made.insert(-4, Token(TokenType.L_PAREN, "(", kind.line, kind.col, kind.start, kind.end))
-    return made
-
-
-def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
-    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5'."""
-    for word, text in pairwise(tokens):
-        kinds = (word.token_type.name, text.token_type.name)
-        if kinds == ("INTERVAL", "STRING") and re.search(r"[a-z].*:", text.text, re.IGNORECASE):
-            raise Untranslatable(f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)")
-        if kinds == ("DECIMAL", "STRING") and dialect == "trino":
-            raise Untranslatable(f"DECIMAL '{text.text}' (write the number)")
-
-
-@lru_cache(maxsize=16)
-def _source(dialect: str) -> Dialect:
-    """The dialect that is read, in which backquotes are around names, too."""
-    from sqlglot.dialects.dialect import Dialect
-
-    base: Any = type(Dialect.get_or_raise(dialect))
-    given = base.tokenizer_class
-    if "`" in [one if isinstance(one, str) else one[0] for one in given.IDENTIFIERS]:
-        return base()
-    tokenizer = type("Tokenizer", (given,), {"IDENTIFIERS": [*given.IDENTIFIERS, "`"]})
-    made = type(f"{base.__name__}WithBackquotes", (base,), {"Tokenizer": tokenizer})
-    return made()  # type: ignore[no-any-return]
-
-
 def _fold(tree: exp.Expr) -> None:
     from sqlglot import exp
 
@@ -168,6 +110,7 @@ def _unparsed(error: Any, source: str) -> tuple[str, Piece | None]:
         return str(error), None
     first = error.errors[0]
     what = re.sub(r"^(Required keyword: '\w+' missing) for .*", r"\1", str(first.get("description")).rstrip("."))
+    what = _TOKEN.sub(r"\1", what)
     highlight = first.get("highlight") or ""
     before = (first.get("start_context") or "").rpartition("\n")[2][-40:]
     after = (first.get("end_context") or "").partition("\n")[0][:20]

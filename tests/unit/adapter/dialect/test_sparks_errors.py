@@ -45,5 +45,16 @@ def test_other_errors_keep_their_message(translation):
     assert found.endswith("line 4, column 3: unknown_function(id + 1).")
 
 
+def test_a_function_that_nobody_knows_is_named_as_it_is_written(translation):
+    given = "[UNRESOLVED_ROUTINE] Cannot resolve routine `UNKNOWN_FUNCTION` on search path.\nWrite xxhash64(value)."
+    found = about_source(SqlError(given), "Cannot", *marked(translation, "UNKNOWN_FUNCTION"), [translation])
+    assert found == (
+        "The model 'm' in the dialect 'duckdb' calls the function unknown_function, which has no counterpart in "
+        "Spark's SQL and is none of this warehouse, in line 4, column 3: unknown_function(id + 1). "
+        "spark__xxhash64(value) is near to it. Write it with functions of Spark's, which have the prefix spark__ here, "
+        "or in a macro; make a function of this name; or write the model in Spark's SQL with `dialect: spark`."
+    )
+
+
 def test_a_line_of_another_text_is_left_alone(translation):
     assert about_source(ParseError("x"), "x", "select 1 from hook", 3, [translation]) is None

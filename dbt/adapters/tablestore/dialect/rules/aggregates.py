@@ -220,6 +220,12 @@ def _greatest_values(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable(f"{type(node).__name__.upper()}(value, number)")
 
 
+def _count(node: exp.Expr, dialect: str) -> None:
+    """DuckDB's COUNT() of all rows."""
+    if node.this is None and not node.expressions:
+        node.set("this", exp.Star())
+
+
 def refuse_orders(tree: exp.Expr) -> None:
     """Raise Untranslatable for an order inside of an aggregate that Spark has without one."""
     for order in tree.find_all(exp.Order):
@@ -238,6 +244,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Last: _first,
     exp.AnyValue: _any,
     exp.GroupConcat: _texts_of_nothing,
+    exp.Count: _count,
     exp.Max: _greatest_values,
     exp.Min: _greatest_values,
     exp.JSONArrayAgg: _json,

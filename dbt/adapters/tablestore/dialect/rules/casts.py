@@ -34,6 +34,20 @@ _COUNTS: Final = (
     exp.IntDiv, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
 )  # fmt: skip
 _COUNTS_BY_NAME: Final = frozenset(["DATEDIFF", "TIMESTAMPDIFF", "UNIX_SECONDS", "UNIX_MILLIS", "SIZE", "DAYOFWEEK"])
+# Within TRY: operators that fail, with what is null then; and parts that never fail, and are null if an operand is.
+_FAILING: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Div: "TRY_DIVIDE", exp.Mod: "TRY_MOD", exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY",
+}  # fmt: skip
+_TRIED: Final[Mapping[str, str]] = {
+    "ELEMENT_AT": "TRY_ELEMENT_AT", "TRY_ELEMENT_AT": "TRY_ELEMENT_AT", "TO_TIMESTAMP": "TRY_TO_TIMESTAMP",
+    "TO_DATE": "TRY_TO_DATE",
+}  # fmt: skip
+_NEVER_FAILING: Final = frozenset(["GET_JSON_OBJECT", "FROM_JSON", "SPLIT", "TRY_DIVIDE", "SUBSTRING"])
+_STRICT: Final = (
+    exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam,
+    exp.Dot, exp.Var, exp.Star, exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Abs, exp.Substring, exp.Replace,
+    exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array,
+)  # fmt: skip
 _OF_OPERANDS: Final = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 
 
@@ -187,14 +201,57 @@ def _double(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _try(node: exp.Expr, dialect: str) -> exp.Expr:
-    """Trino's TRY(CAST(…))."""
-    inner = node.this.unnest().copy()
-    if not isinstance(inner, exp.Cast):
-        raise Untranslatable("TRY of anything but a CAST (write spark__try_divide and such)")
-    for one in list(inner.find_all(exp.Cast)):
-        if one is not inner:
-            one.replace(exp.TryCast(this=one.this.copy(), to=one.to.copy(), safe=True))
-    return exp.TryCast(this=inner.this.copy(), to=inner.to.copy(), safe=True)
+    """Trino's TRY(…), null where a part of it fails: each part that may fail is null then, and so is the whole."""
+    whole = exp.paren(node.this.copy(), copy=False)
+    untouched = {id(one) for part in whole.find_all(exp.AggFunc, exp.If) for one in _never_failing(part)}
+    for one in reversed(list(whole.dfs())):
+        if one is not whole and id(one) not in untouched:
+            one.replace(_failing_as_null(one))
+    return whole if isinstance(whole.this, exp.Binary) else whole.this
+
+
+def _never_failing(part: exp.Expr) -> list[exp.Expr]:
+    """The nodes below an aggregate, and of the test of types in a quotient, which do not fail."""
+    if isinstance(part, exp.AggFunc):
+        if part.find(exp.Div, exp.Mod, exp.Cast, exp.Bracket, exp.StrToTime, exp.StrToDate) is not None:
+            raise Untranslatable("TRY of an aggregate of values that may fail (try these)")
+        return list(part.walk())
+    return list(part.this.walk()) if part.find(exp.Typeof) is not None else []
+
+
+def _failing_as_null(part: exp.Expr) -> exp.Expr:
+    """A part of an expression that is null where it would fail. Its operands are such parts already."""
+    if part.meta.get("json"):
+        parsed = exp.Anonymous(this="TRY_PARSE_JSON", expressions=[part.copy()])
+        return exp.Anonymous(this="NVL2", expressions=[parsed, part.copy(), exp.Null()])
+    if isinstance(part, exp.If) and part.find(exp.Typeof) is not None:
+        return part
+    if isinstance(part, exp.Cast):
+        return exp.TryCast(this=part.this.copy(), to=part.to.copy(), safe=True)
+    if type(part) in _FAILING:
+        return exp.Anonymous(this=_FAILING[type(part)], expressions=[part.this.copy(), part.expression.copy()])
+    if isinstance(part, (exp.StrToTime, exp.StrToDate)):
+        part.set("safe", True)
+        return part
+    if isinstance(part, exp.Bracket) and len(part.expressions) == 1:
+        return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[part.this.copy(), _number_from_one(part)])
+    if isinstance(part, exp.Anonymous):
+        name = part.name.upper()
+        if name in _TRIED:
+            return exp.Anonymous(this=_TRIED[name], expressions=[one.copy() for one in part.expressions])
+        if name in _NEVER_FAILING:
+            return part
+    if isinstance(part, _STRICT):
+        return part
+    raise Untranslatable("TRY of this function (write spark__try_divide and such where a part may fail)")
+
+
+def _number_from_one(bracket: exp.Expr) -> exp.Expr:
+    """The index of an element, which sqlglot has made one that counts from 0, or the key of a map."""
+    index: exp.Expr = bracket.expressions[0]
+    if not isinstance(index, exp.Literal) or index.is_string:
+        return index.copy()
+    return exp.Literal.number(int(index.name) + 1)
 
 
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
 from dbt.adapters.tablestore.dialect.rules.casts import is_integer
+from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
 from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
@@ -302,9 +303,12 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if node.name.lower().startswith("spark__"):
         return exp.Anonymous(this=node.name[len("spark__") :], expressions=node.expressions)
     name, given = node.name.upper(), node.expressions
-    if dialect == "databricks":
-        return None
+    if dialect == "databricks" or (isinstance(node.parent, exp.Dot) and node.arg_key == "expression"):
+        return None  # Spark's, or a function of a schema
     refuse_json(name)
+    if name == "LIST_AGGREGATE" and len(given) == 2 and given[1].is_string:
+        name, given = f"LIST_{given[1].name.upper()}", given[:1]
+        node = exp.Anonymous(this=name, expressions=given)
     is_table = isinstance(node.parent, (exp.Table, exp.Lateral))
     known = by_name(name, given) or built(name, given) or (None if is_table else listed_rows(name, given, dialect))
     if known is None and dialect == "duckdb":
@@ -315,7 +319,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.Not(this=exp.Anonymous(this="EXISTS", expressions=given))
     if name in _RENAMED:
         return exp.Anonymous(this=_RENAMED[name], expressions=given)
-    return time_by_name(name, given, dialect) or (joda(name, given) if dialect == "trino" else None)
+    known = time_by_name(name, given, dialect) or (joda(name, given) if dialect == "trino" else None)
+    return known or counterpart(node, dialect)
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {

@@ -247,6 +247,21 @@ def _entry(key: exp.Expr, index: exp.Expr, value: exp.Expr) -> exp.Expr:
     return call("NAMED_STRUCT", *(part for name, one in parts for part in (exp.Literal.string(name), one.copy())))
 
 
+def _field(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """parse_json(j).a of BigQuery and Redshift."""
+    inner, name = node.this, node.expression
+    if dialect not in ("bigquery", "redshift") or not isinstance(name, exp.Identifier):
+        return None
+    return step_into(inner, f".{name.name}")
+
+
+def step_into(value: exp.Expr, step: str) -> exp.Expr | None:
+    """A further step of a path into a JSON text; None where the value is none for sure."""
+    if isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT":
+        return call("GET_JSON_OBJECT", value.expressions[0], exp.Literal.string(value.expressions[1].name + step))
+    return call("GET_JSON_OBJECT", value, exp.Literal.string(f"${step}")) if value.meta.get("json") else None
+
+
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.cast(node.this, "boolean")
 
@@ -273,6 +288,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.JSONBContainsTopKey: _has_key,
     exp.JSONBContainsAnyTopKeys: _has_keys,
     exp.JSONBContainsAllTopKeys: _has_keys,
+    exp.Dot: _field,
     exp.JSONBool: _boolean,
     exp.Float64: _double,
 }

@@ -1,4 +1,4 @@
-"""Rules for arrays and for rows that are made of them: flatten, unnest, series, slices, comprehensions."""
+"""Rules for rows that are made of arrays: flatten, unnest, series, comprehensions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from sqlglot.transforms import unnest_to_explode
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.json_parts import flattened, is_json_text, rows_of
 
-_NULL_BEYOND: Final = ("snowflake", "postgres", "duckdb")
-"""Dialects in which an index behind the end of an array gives null; in Spark it is an error."""
 _FLATTENED: Final = ("index", "value")
 
 
@@ -128,58 +126,6 @@ def _numbered(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Lateral(this=listed, view=False, outer=False, alias=columns)
 
 
-def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """ARRAY_POSITION is null where the value is missing, and counts from 0 in Snowflake; Spark's is 0, and from 1."""
-    if dialect not in ("snowflake", "postgres", "duckdb"):
-        return None
-    position = exp.Anonymous(this="ARRAY_POSITION", expressions=[node.this, node.expression])
-    found = exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
-    if not node.args.get("zero_based"):
-        return found
-    return exp.paren(exp.Sub(this=found, expression=exp.Literal.number(1)), copy=False)
-
-
-def _size(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """ARRAY_LENGTH(a, 1) of an empty array is null."""
-    dimension = node.args.get("expression")
-    if dialect not in ("postgres", "redshift") or dimension is None:
-        return None
-    if dimension.name != "1":
-        raise Untranslatable("ARRAY_LENGTH of a dimension other than 1")
-    size = exp.Anonymous(this="SIZE", expressions=[node.this])
-    return exp.Anonymous(this="NULLIF", expressions=[size, exp.Literal.number(0)])
-
-
-def _by_key(node: exp.Expr, index: exp.Expr) -> exp.Expr | None:
-    """Snowflake's v['k'][0]: JSON is text here. An index alone may be that of an array."""
-    inner = node.this
-    known = inner.expressions if isinstance(inner, exp.Anonymous) and inner.name == "GET_JSON_OBJECT" else None
-    if isinstance(inner, (exp.Struct, exp.Map, exp.VarMap)) or not isinstance(index, exp.Literal):
-        return None
-    if known is None and not index.is_string:
-        return None
-    if any(one in index.name for one in "'[]\""):
-        raise Untranslatable(f"the key {index.name} of a variant")
-    plain = index.is_string and index.name.isidentifier()
-    step = f".{index.name}" if plain else f"['{index.name}']" if index.is_string else f"[{index.name}]"
-    source, path = (known[0], known[1].name) if known else (inner, "$")
-    return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[source.copy(), exp.Literal.string(path + step)])
-
-
-def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """DuckDB's l[-1] is the last element. sqlglot has made an index of it that counts from 0."""
-    index = node.expressions[0] if len(node.expressions) == 1 else None
-    if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
-        return found
-    number = isinstance(index, exp.Literal) and not index.is_string
-    if dialect in _NULL_BEYOND and number:
-        return exp.Anonymous(this="GET", expressions=[node.this, index])
-    if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
-        return None
-    behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
-    return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[node.this, behind])
-
-
 def _dates(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """GENERATE_DATE_ARRAY and GENERATE_TIMESTAMP_ARRAY, which are empty where they would count the other way."""
     if dialect == "databricks":
@@ -247,31 +193,6 @@ def _is_generator(source: exp.Expr) -> bool:
     return isinstance(inner, exp.Generator) or (isinstance(inner, exp.Anonymous) and inner.name == "RANGE")
 
 
-def _reversed(node: exp.Expr, dialect: str) -> exp.Expr:
-    return exp.Anonymous(this="REVERSE", expressions=[node.this])
-
-
-def _overlapping(node: exp.Expr, dialect: str) -> exp.Expr:
-    return exp.Anonymous(this="ARRAYS_OVERLAP", expressions=[node.this, node.expression])
-
-
-def _containing(node: exp.Expr, dialect: str) -> exp.Expr:
-    """Postgres' a @> b of arrays."""
-    missing = exp.Anonymous(this="ARRAY_EXCEPT", expressions=[node.expression, node.this])
-    return exp.EQ(this=exp.Anonymous(this="SIZE", expressions=[missing]), expression=exp.Literal.number(0))
-
-
-def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """STRING_TO_ARRAY and SPLIT_TO_ARRAY."""
-    if node.args.get("null") or node.expression is None:
-        raise Untranslatable("STRING_TO_ARRAY with a text for null, or without a delimiter")
-    parts = exp.Split(this=node.this, expression=node.expression)
-    if dialect != "postgres":
-        return parts
-    empty = exp.EQ(this=node.this.copy(), expression=exp.Literal.string(""))
-    return exp.Anonymous(this="IF", expressions=[empty, exp.Anonymous(this="ARRAY", expressions=[]), parts])
-
-
 def _name_column(node: exp.Expr, default: str | None) -> None:
     """The alias of rows of one column names the column, too; in DuckDB, `default` does as well."""
     alias = node.args.get("alias")
@@ -329,44 +250,6 @@ def _lambda(of: exp.Expr, name: exp.Expr) -> exp.Expr:
     return exp.Lambda(this=of.copy(), expressions=[name.copy()])
 
 
-def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake, BigQuery and DuckDB name the end; Snowflake and BigQuery count from 0."""
-    start, end = node.args.get("start"), node.args.get("end")
-    if dialect not in ("snowflake", "duckdb", "bigquery"):
-        return None
-    plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
-    if start is None or end is None or not plain or node.args.get("step"):
-        raise Untranslatable("ARRAY_SLICE with computed or negative positions")
-    first = int(start.name) + (dialect != "duckdb")
-    last = int(end.name) + (dialect == "bigquery")
-    numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
-    return exp.Anonymous(this="SLICE", expressions=[node.this, *numbers])
-
-
-def _without_repeats(node: exp.Expr, dialect: str) -> None:
-    """Snowflake's ARRAY_EXCEPT and ARRAY_INTERSECTION count how often a value occurs; Spark's do not."""
-    first = (node.expressions or [node.this])[0] if isinstance(node, exp.ArrayIntersect) else node.this
-    if node.args.get("is_multiset") and not isinstance(first, (exp.ArrayDistinct, exp.ArrayUniqueAgg)):
-        name = "ARRAY_INTERSECTION" if isinstance(node, exp.ArrayIntersect) else "ARRAY_EXCEPT"
-        raise Untranslatable(f"{name} of arrays in which a value may occur twice (write array_distinct(a))")
-    node.set("is_multiset", None)
-
-
-def _texts(node: exp.Expr, dialect: str) -> None:
-    """ARRAY_TO_STRING of Snowflake, in which nulls are empty texts."""
-    if dialect == "snowflake" and node.args.get("null") is None:
-        node.set("null", exp.Literal.string(""))
-
-
-def _map(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """DuckDB's MAP {'a': 1}."""
-    struct = node.this
-    pairs = struct.expressions if isinstance(struct, exp.Struct) else []
-    if not pairs or not all(isinstance(one, exp.PropertyEQ) for one in pairs):
-        return None
-    return exp.Anonymous(this="MAP", expressions=[part.copy() for one in pairs for part in (one.this, one.expression)])
-
-
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.Lateral: _flatten,
     exp.TableFromRows: _rows,
@@ -375,22 +258,10 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.AtIndex: _numbered,
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateSeries: _series,
-    exp.ArrayPosition: _position,
-    exp.ArraySize: _size,
-    exp.Bracket: _element,
     exp.GenerateDateArray: _dates,
     exp.GenerateTimestampArray: _dates,
     exp.Select: _left_unnest,
     exp.Values: _columns_of_values,
     **dict.fromkeys((exp.Seq1, exp.Seq2, exp.Seq4, exp.Seq8), _row_number),
-    exp.ArrayReverse: _reversed,
-    exp.ArrayOverlaps: _overlapping,
-    exp.ArrayContainsAll: _containing,
-    exp.StringToArray: _parts,
     exp.Array: _comprehension,
-    exp.ArraySlice: _slice,
-    exp.ArrayExcept: _without_repeats,
-    exp.ArrayIntersect: _without_repeats,
-    exp.ArrayToString: _texts,
-    exp.ToMap: _map,
 }

@@ -188,11 +188,27 @@ def _whole(text: exp.Expr, pattern: exp.Expr, options: str) -> exp.Expr:
     return exp.RegexpLike(this=text, expression=call("CONCAT", opening, pattern, closing))
 
 
+def _counted(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """REGEXP_COUNT and REGEXP_INSTR of the first match, from the beginning of a text; Spark's have no further
+    arguments."""
+    if dialect == "databricks":
+        return None
+    name = "REGEXP_COUNT" if isinstance(node, exp.RegexpCount) else "REGEXP_INSTR"
+    for part, plain in (("position", "1"), ("occurrence", "1"), ("option", "0"), ("group", "0")):
+        value = node.args.get(part)
+        if value is not None and value.name != plain:
+            raise Untranslatable(f"the {part} {value.sql()} of {name}")
+    options = _text(node.args.get("parameters")).replace("e", "")
+    return call(name, node.this, _with_flags(node.expression, options, name))
+
+
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.RegexpExtract: _found_text,
     exp.RegexpILike: _matches_any_case,
     exp.RegexpReplace: _replaced_text,
     exp.SimilarTo: _similar,
+    exp.RegexpCount: _counted,
+    exp.RegexpInstr: _counted,
     exp.RegexpLike: _whole_match,
     exp.RegexpFullMatch: _full,
 }

@@ -173,6 +173,15 @@ def _star(node: exp.Expr, dialect: str) -> None:
             raise Untranslatable(f"{word.upper()} in SELECT * (name the columns)")
 
 
+def _join(node: exp.Expr, dialect: str) -> None:
+    method = str(node.args.get("method") or "").upper()
+    if method in ("ASOF", "POSITIONAL"):
+        way = "number the rows of both by row_number()"
+        if method == "ASOF":
+            way = "join all rows, and keep the nearest one by QUALIFY row_number() over (…) = 1"
+        raise Untranslatable(f"{method} JOIN ({way})")
+
+
 def _limit(node: exp.Expr, dialect: str) -> None:
     options = node.args.get("limit_options")
     if options is not None and options.args.get("with_ties"):
@@ -205,6 +214,7 @@ def _named_zero(node: exp.Expr, dialect: str) -> None:
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.Star: _star,
     exp.Fetch: _limit,
+    exp.Join: _join,
     exp.Limit: _limit,
     exp.CTE: _cte,
     exp.Grouping: _grouping,

@@ -19,6 +19,8 @@ _WORDS_END_AT: Final = r"\s!?@\"^#$&~_,.:;+\-*%/|\\\[\](){}<>"
 _TERADATA: Final = {
     "yyyy": "yyyy", "yy": "yy", "mm": "MM", "dd": "dd", "hh24": "HH", "hh": "hh", "mi": "mm", "ss": "ss",
 }  # fmt: skip
+_MARK: Final = re.compile(r"%([-+ #0',*\d.]*)(.)", re.DOTALL)
+_LAST_BYTE: Final = 255
 _JODA: Final = frozenset("yMdHhkKmsSaED")
 
 
@@ -219,8 +221,37 @@ def _day_or_month(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _format(node: exp.Expr, dialect: str) -> None:
+    """FORMAT of texts by the marks of printf: Java writes doubles by %f, and no decimals, and `,` for groups."""
     if dialect == "duckdb":
         raise Untranslatable("FORMAT with braces (write PRINTF)")
+    pattern = node.this
+    marks = list(_MARK.finditer(pattern.name)) if isinstance(pattern, exp.Literal) else []
+    other = next((one[0] for one in marks if one[2] not in "sdfeEgGoxX%t" or "*" in one[1]), None)
+    if other is not None and dialect in ("bigquery", "postgres", "trino"):
+        raise Untranslatable(f"{other} in the pattern '{pattern.name}' of FORMAT")
+    values = iter(list(node.expressions))
+    for mark in marks:
+        value = next(values, None) if mark[2] != "%" else None
+        if value is not None and mark[2] in "feEgG":
+            value.replace(exp.cast(value.copy(), "double"))
+        elif value is not None and mark[2] == "t":
+            value.replace(exp.cast(value.copy(), "text"))
+    if marks and dialect == "bigquery":
+        pattern.set(
+            "this", _MARK.sub(lambda one: f"%{one[1].replace(chr(39), ',')}{one[2].replace('t', 's')}", pattern.name)
+        )
+
+
+def _character(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """CHR of a code point; Spark's is of a byte."""
+    code = node.expressions[0] if len(node.expressions) == 1 else None
+    if code is None or dialect == "databricks" or (isinstance(code, exp.Literal) and int(code.name) <= _LAST_BYTE):
+        return None
+    digits = exp.Anonymous(this="HEX", expressions=[exp.cast(code.copy(), "bigint")])
+    whole = exp.Anonymous(this="LPAD", expressions=[digits, _number(8), exp.Literal.string("0")])
+    return exp.Anonymous(
+        this="DECODE", expressions=[exp.Anonymous(this="UNHEX", expressions=[whole]), exp.Literal.string("UTF-32")]
+    )
 
 
 def _of_teradata(pattern: exp.Expr) -> exp.Expr:
@@ -291,6 +322,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Dayname: _day_or_month,
     exp.Monthname: _day_or_month,
     exp.Format: _format,
+    exp.Chr: _character,
     exp.ParseDatetime: _parsed,
     exp.SHA1Digest: _sha1,
     exp.TimeToStr: _number_text,

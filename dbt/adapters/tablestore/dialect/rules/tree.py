@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Final
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
@@ -26,7 +27,10 @@ from dbt.adapters.tablestore.dialect.rules import (
     rows,
     texts,
 )
+from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, times
+from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 
+IGNORE: Final = ErrorLevel.IGNORE
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
 
 
@@ -37,7 +41,7 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     aggregates.refuse_orders(tree)
     matches.write_for_java(tree, dialect)
     for node in reversed(list(tree.dfs())):
-        correct = known.get(type(node))
+        correct = known.get(type(node)) or (_by_its_name if isinstance(node, exp.Func) else None)
         if correct is None:
             continue
         with about(node):
@@ -63,7 +67,7 @@ def _refuse_lost_arguments(tree: exp.Expr) -> None:
             other = node.copy()
             other.set(name, _another(value))
             try:
-                same = other.sql("spark") == node.sql("spark")
+                same = other.sql("spark", unsupported_level=IGNORE) == node.sql("spark", unsupported_level=IGNORE)
             except (AttributeError, TypeError, ValueError, LookupError, SqlglotError):
                 continue
             if same:
@@ -77,6 +81,10 @@ def _another(value: exp.Expr) -> exp.Expr:
     return exp.Literal.string(f"{value.name}1") if value.is_string else exp.Literal.number(int(float(value.name)) + 7)
 
 
+def _by_its_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    return None if dialect == "databricks" else counterpart(node, dialect)
+
+
 @lru_cache(maxsize=1)
 def _corrections() -> Mapping[type, _Correction]:
     return {
@@ -85,6 +93,8 @@ def _corrections() -> Mapping[type, _Correction]:
         **casts.CORRECTIONS,
         **json_parts.CORRECTIONS,
         **lists.CORRECTIONS,
+        **arrays.CORRECTIONS,
+        **times.CORRECTIONS,
         **functions.CORRECTIONS,
         **matches.CORRECTIONS,
         **texts.CORRECTIONS,

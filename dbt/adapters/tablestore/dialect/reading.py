@@ -1,0 +1,111 @@
+"""Reading a text in the SQL of another warehouse: its one query as a tree of sqlglot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+
+_TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
+_LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
+# Functions that are another one by a second name, which sqlglot does not know.
+_SAME: Final[Mapping[str, Mapping[str, str]]] = {
+    "snowflake": {
+        **dict.fromkeys(("TRY_TO_TIMESTAMP_NTZ", "TRY_TO_TIMESTAMP_LTZ", "TRY_TO_TIMESTAMP_TZ"), "TRY_TO_TIMESTAMP"),
+        "TO_TIMESTAMP_TZ": "TO_TIMESTAMP_LTZ",
+    },
+    "duckdb": {
+        "ARRAY_AGGREGATE": "LIST_AGGREGATE", "LIST_AGGR": "LIST_AGGREGATE", "ARRAY_UNIQUE": "LIST_UNIQUE",
+        "ARRAY_TRANSFORM": "LIST_TRANSFORM", "ARRAY_APPLY": "LIST_TRANSFORM", "LIST_APPLY": "LIST_TRANSFORM",
+        "APPLY": "LIST_TRANSFORM", "ARRAY_REDUCE": "LIST_REDUCE", "REDUCE": "LIST_REDUCE",
+        "ARRAY_VALUE": "LIST_VALUE", "LIST_PACK": "LIST_VALUE", "ARRAY_EXTRACT": "LIST_EXTRACT",
+        "LIST_ELEMENT": "LIST_EXTRACT", "ARRAY_HAS_ANY": "LIST_HAS_ANY", "ARRAY_ZIP": "LIST_ZIP",
+        "ARRAY_INDEXOF": "LIST_POSITION", "LIST_INDEXOF": "LIST_POSITION", "LIST_SLICE": "ARRAY_SLICE",
+        "LIST_CAT": "LIST_CONCAT", "ROW": "STRUCT",
+    },
+}  # fmt: skip
+
+
+def _named(name: str) -> Callable[[Sequence[Any]], exp.Expr]:
+    return lambda given: exp.Anonymous(this=name, expressions=list(given))
+
+
+# Functions that are read in another way than by sqlglot.
+_OWN: Final[Mapping[str, Mapping[str, Callable[..., exp.Expr]]]] = {
+    "snowflake": {name: _named(name) for name in ("MD5_NUMBER_LOWER64", "MD5_NUMBER_UPPER64")},
+    "redshift": {"ADD_MONTHS": exp.AddMonths.from_arg_list},
+}
+
+
+def query_of(sql: str, dialect: str) -> exp.Expr:
+    """The tree of the one query in a text."""
+    source = _source(dialect)
+    tokens = _typed_literals_in_parentheses(source.tokenize(sql))
+    _refuse_lost_literals(tokens, dialect)
+    trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
+    if len(trees) > 1:
+        raise Untranslatable("several statements: a model is one query")
+    if not trees or not isinstance(trees[0], exp.Query):
+        raise Untranslatable(_no_query(trees[0] if trees else None))
+    return trees[0]
+
+
+def _no_query(tree: exp.Expr | None) -> str:
+    if tree is None:
+        return "the text is empty"
+    if isinstance(tree, exp.Pivot):
+        word = "UNPIVOT" if tree.args.get("unpivot") else "PIVOT"
+        return f"the statement {word} (write SELECT … FROM t {word} (…))"
+    word = (tree.name if isinstance(tree, exp.Command) else tree.key).upper()
+    return f"the text is not one query that begins with SELECT, WITH or FROM, but {word}"
+
+
+def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
+    """Parentheses around the date in `date '2024-01-01'::varchar`, where sqlglot would cast the text, not the date."""
+    made: list[Any] = []
+    for token in tokens:
+        made.append(token)
+        if token.token_type is not TokenType.DCOLON or len(made) < _LITERAL:
+            continue
+        kind, text = made[-3:-1]
+        before = made[-4].token_type if len(made) > _LITERAL else None
+        typed = kind.token_type.name in _TIMES and text.token_type is TokenType.STRING
+        if typed and before is not TokenType.DCOLON:
+            made.insert(-1, Token(TokenType.R_PAREN, ")", text.line, text.col, text.start, text.end))
+            made.insert(-4, Token(TokenType.L_PAREN, "(", kind.line, kind.col, kind.start, kind.end))
+    return made
+
+
+def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
+    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5'."""
+    for word, text in pairwise(tokens):
+        kinds = (word.token_type.name, text.token_type.name)
+        if kinds == ("INTERVAL", "STRING") and re.search(r"[a-z].*:", text.text, re.IGNORECASE):
+            raise Untranslatable(f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)")
+        if kinds == ("DECIMAL", "STRING") and dialect == "trino":
+            raise Untranslatable(f"DECIMAL '{text.text}' (write the number)")
+
+
+@lru_cache(maxsize=16)
+def _source(dialect: str) -> Dialect:
+    """The dialect that is read, in which backquotes are around names, too."""
+    base: Any = type(Dialect.get_or_raise(dialect))
+    parser: Any = base.parser_class
+    known = parser.FUNCTIONS
+    others = {name: known[other] for name, other in _SAME.get(dialect, {}).items() if other in known}
+    unnamed = {name: _named(other) for name, other in _SAME.get(dialect, {}).items() if other not in known}
+    functions = {**known, **others, **unnamed, **_OWN.get(dialect, {})}
+    parts = {"Parser": type("Parser", (parser,), {"FUNCTIONS": functions})}
+    given = base.tokenizer_class
+    if "`" not in [one if isinstance(one, str) else one[0] for one in given.IDENTIFIERS]:
+        parts["Tokenizer"] = type("Tokenizer", (given,), {"IDENTIFIERS": [*given.IDENTIFIERS, "`"]})
+    made = type(f"{base.__name__}WithBackquotes", (base,), parts)
+    return made()  # type: ignore[no-any-return]

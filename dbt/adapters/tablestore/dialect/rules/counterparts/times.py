@@ -1,0 +1,51 @@
+"""Dates and intervals that are made of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.rules.json_parts import call
+
+_OF_INTERVAL: Final = ("year", "month", "week", "day", "hour", "minute", "second")
+_LAST: Final = {"month": 12, "day": 28}
+
+
+def _date(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's DATE_FROM_PARTS counts on over the end of a year or month, and back before its first day."""
+    parts = {name: node.args.get(name) for name in ("year", "month", "day")}
+    if dialect != "snowflake" or any(one is None for one in parts.values()):
+        return None
+    year, month, day = (one.copy() for one in parts.values() if one is not None)
+    if all(_is_within(one, _LAST[name]) for name, one in (("month", month), ("day", day))):
+        return None
+    first = call("MAKE_DATE", year, exp.Literal.number(1), exp.Literal.number(1))
+    return call("DATE_ADD", call("ADD_MONTHS", first, _less(month)), _less(day))
+
+
+def _is_within(value: exp.Expr, last: int) -> bool:
+    return isinstance(value, exp.Literal) and bool(value.is_int) and 1 <= int(value.name) <= last
+
+
+def _less(value: exp.Expr) -> exp.Expr:
+    whole = value if isinstance(value, (exp.Literal, exp.Column, exp.Func)) else exp.paren(value)
+    return exp.cast(exp.Sub(this=whole, expression=exp.Literal.number(1)), "int")
+
+
+def _interval(node: exp.Expr, dialect: str) -> exp.Expr:
+    """MAKE_INTERVAL(days => 3), whose arguments have no names in Spark."""
+    given = []
+    for name in _OF_INTERVAL:
+        value = node.args.get(name)
+        given.append(value.expression if isinstance(value, (exp.Kwarg, exp.PropertyEQ)) else value)
+    while given and given[-1] is None:
+        given.pop()
+    return call("MAKE_INTERVAL", *(exp.Literal.number(0) if one is None else one.copy() for one in given))
+
+
+CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
+    exp.DateFromParts: _date,
+    exp.MakeInterval: _interval,
+}
