@@ -133,7 +133,7 @@ VALUES = [
     ("trino", "select try(sum(a*b)/sum(b)) from (values (1,0)) t(a,b)", None),
     ("trino", "try(json_parse('{'))", None),
     ("trino", "try(json_parse('{}'))", "{}"),
-    ("postgres", "make_interval(days := 3) + '2024-01-01'::timestamp", datetime(2024, 1, 4, 0, 0)),
+    ("postgres", "make_interval(days => 3) + '2024-01-01'::timestamp", datetime(2024, 1, 4, 0, 0)),
     ("bigquery", "select a[offset(0)] from (select [1] as a)", 1),
 ]  # fmt: skip
 

@@ -127,6 +127,53 @@ ROWS = [
     ("bigquery", f"select id, a + b as c from {ITEMS}, unnest(t.l)", ["id", "c"], [(7, 3)]),
     ("bigquery", f"select x.a from {ITEMS} cross join unnest(t.l) as x", ["a"], [(1,)]),
 ]  # fmt: skip
+SOURCES = [
+    ("bigquery", "select x from (select [1,2,3] l) t join unnest(t.l) as x on x > 1", [(2,), (3,)]),
+    ("bigquery",
+     ("select t.id, x from (select 1 id, [1,2,3] l union all select 2, [0]) t left join "
+      "unnest(t.l) as x on x > t.id order by 1,2"),
+     [(1, 2), (1, 3), (2, None)]),
+    ("bigquery",
+     ("select x.v from (select [struct(1 as k, 'a' as v), struct(2 as k, 'b' as v)] l) t left "
+      "join unnest(t.l) as x on x.k = 2"),
+     [("b",)]),
+    ("bigquery", "select x from (select [1,2] l) t left join t.l as x on true", [(1,), (2,)]),
+    ("trino", "select v from (select array[1,2] l) t left join unnest(t.l) as x(v) on v > 5", [(None,)]),
+    ("postgres", "select v from (select array[1,2] l) t left join lateral unnest(t.l) as x(v) on x.v > 1", [(2,)]),
+    ("redshift", "select x from (select 1 id, spark__array(1,2) l) t left join t.l as x on true", [(1,), (2,)]),
+    ("redshift", "select id, x from (select 1 id, spark__array(1,2) l) t left join t.l as x on x > 1", [(1, 2)]),
+    ("redshift",
+     """select o.id, x.a, x.b.c from (select 1 id, json_parse('[{"a":5,"b":{"c":"z"}},{"a":6}]') l) o, o.l as x""",
+     [(1, "5", "z"), (1, "6", None)]),
+    ("redshift",
+     """select y from (select json_parse('[{"p":[1,2]},{"p":[3]}]') l) o, o.l as x, x.p as y""",
+     [("1",), ("2",), ("3",)]),
+    ("redshift", "select x from (select 1 id, json_parse('[]') l) o left join o.l as x on true", [(None,)]),
+    ("trino", "select a, b from unnest(array[row(1,'a'), row(2,'b')]) as t(a,b)", [(1, "a"), (2, "b")]),
+    ("trino",
+     ("""select a, b from (select cast(json_parse('[{"a":1,"b":"x"}]') as array(row(a integer,b """
+      "varchar))) l) t cross join unnest(t.l) as x(a,b)"),
+     [(1, "x")]),
+    ("trino",
+     "select x.a, x.c from (select array[row(1,'a',true)] l) t left join unnest(t.l) as x(a,b,c) on true",
+     [(1, True)]),
+    ("snowflake",
+     "select s.index, s.value from (select 'a.b' x) t, lateral split_to_table(t.x, '.') s",
+     [(1, "a"), (2, "b")]),
+    ("snowflake", "select value from table(strtok_split_to_table('a b-c', ' -'))", [("a",), ("b",), ("c",)]),
+    ("snowflake",
+     ("""select f.value from (select parse_json('{"a":{"b":[1,2]}}') v) t, lateral flatten(input """
+      "=> t.v, path => 'a.b') f"),
+     [("1",), ("2",)]),
+    ("postgres",
+     "select t.id, s.w from (select 1 id, 'a b' v) t, regexp_split_to_table(t.v, ' ') as s(w)",
+     [(1, "a"), (1, "b")]),
+    ("postgres",
+     "select t.id, s from (select 1 id, 'a b' v) t cross join lateral string_to_table(t.v, ' ') as s",
+     [(1, "a"), (1, "b")]),
+    ("trino", "select * from table(sequence(1,3))", [(1,), (2,), (3,)]),
+]  # fmt: skip
+"""Rows that are made of a value in FROM."""
 REFUSED = [
     ("trino", "date_diff(u, a, b) from t", "the unit U of a time"),
     ("trino", "k from t cross join unnest(t.m) with ordinality as x(k, v, o)", "WITH ORDINALITY of a map, or of rows"),
@@ -156,6 +203,12 @@ def test_rows_are_those_of_the_warehouse(tmp_path):
         frame = store.sql(translate(query, dialect))
         assert frame.columns == columns, query
         assert [tuple(row) for row in frame.collect()] == rows, query
+
+
+def test_rows_of_values_in_from_are_those_of_the_warehouse(tmp_path):
+    store = TableStore(tmp_path)
+    for dialect, query, rows in SOURCES:
+        assert sorted(map(tuple, store.sql(translate(query, dialect)).collect()), key=repr) == rows, query
 
 
 def test_a_star_has_the_columns_of_its_table(tmp_path):

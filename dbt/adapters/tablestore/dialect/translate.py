@@ -53,10 +53,11 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
 
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
+    from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns
     from dbt.adapters.tablestore.dialect.named_unions import unite_by_name
     from dbt.adapters.tablestore.dialect.reading import query_of
+    from dbt.adapters.tablestore.dialect.row_sources import read_row_sources
     from dbt.adapters.tablestore.dialect.rules.tree import corrected
-    from dbt.adapters.tablestore.dialect.variants import keep_variant_paths
     from dbt.adapters.tablestore.dialect.windows import order_windows
 
     tree: exp.Expr | None = None
@@ -65,6 +66,8 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         inline_aliases(tree, dialect, columns_of)
         order_windows(tree, dialect)
         unite_by_name(tree, dialect, columns_of)
+        mark_columns(tree, dialect, columns_of)
+        read_row_sources(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
         read_structs_as_rows(tree, dialect)
         if dialect == "databricks":

@@ -49,7 +49,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("postgres", "select j #>> path from t", "#> and #>> with a computed path"),
         ("snowflake", "select * from t match_recognize (pattern (x+) define x as a > 1)", "MATCH_RECOGNIZE"),
         ("snowflake", "select 1 from t start with a = 1 connect by prior a = b", "CONNECT BY"),
-        ("snowflake", "select 1 from t, lateral flatten(input => a, recursive => true) f", "FLATTEN with path"),
+        ("snowflake", "select 1 from t, lateral flatten(input => a, recursive => true) f", "FLATTEN with recursive"),
         (
             "bigquery",
             "select extract(time from d) from t",
@@ -81,7 +81,11 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("postgres", "select a at time zone 'x' from t", "AT TIME ZONE of a value whose type is not in the text"),
         ("snowflake", "select regexp_replace(a, 'b', 'c', 1, 2) from t", "the occurrence 2 of REGEXP_REPLACE"),
         ("bigquery", "select instr(a, 'b', 1, 2) from t", "the occurrence 2 of STR_POSITION"),
-        ("trino", "select a from t left join unnest(t.l) as x(v) on v > 1", "UNNEST that has a condition"),
+        (
+            "trino",
+            "select a from t full join unnest(t.l) as x(v) on v > 1",
+            "UNNEST under a condition that has several",
+        ),
         ("trino", "select max(a, 2) from t", "MAX(value, number)"),
         ("snowflake", "select typeof(a) from t", "TYPEOF"),
         ("snowflake", "select to_char(a, '9,999.00') from t", "TO_CHAR of a number"),

@@ -146,7 +146,7 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.Cast(this=exp.Anonymous(this=_PRESENT[word], expressions=[]), to=kind.copy())
     if kind.this is exp.DataType.Type.SUPER:
         return exp.cast(node.this, "text")  # as of PARSE_JSON
-    if kind.is_type("variant") and dialect == "snowflake":
+    if dialect == "snowflake" and (kind.is_type("variant", "object", "array") and not kind.expressions):
         return node.this
     if kind.is_type("json", "jsonb") and (dialect == "postgres" or (dialect == "duckdb" and word)):
         return exp.cast(node.this, "text")  # as of PARSE_JSON

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.transforms import unnest_to_explode
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import flattened, is_json_text, rows_of
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, flattened, is_json_text, rows_of
 
 _FLATTENED: Final = ("index", "value")
 
@@ -32,10 +32,15 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
              if isinstance(one, exp.Kwarg)}  # fmt: skip
     if dialect == "snowflake" and not isinstance(inner.this, exp.Kwarg):
         given["input"] = inner.this
-    if "input" not in given or {"path", "recursive", "mode"} & given.keys():
+    if "input" not in given or _is_set(given.get("recursive"), "false") or _is_set(given.get("mode"), "both"):
         if given:
-            raise Untranslatable("FLATTEN with path, recursive or mode")
+            raise Untranslatable("FLATTEN with recursive or mode")
         return None
+    path = given.get("path")
+    if path is not None:
+        if not isinstance(path, exp.Literal):
+            raise Untranslatable("FLATTEN with a computed path")
+        given["input"] = call("GET_JSON_OBJECT", given["input"], exp.Literal.string(f"$.{path.name}"))
     outer = given["outer"].this if isinstance(given.get("outer"), exp.Boolean) else False
     alias = node.args.get("alias")
     name = alias.this if alias is not None and alias.this else exp.to_identifier("f")
@@ -47,6 +52,10 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if isinstance(node, exp.Lateral) or isinstance(node.parent, exp.Join):
         return exp.Lateral(this=source, view=False, outer=False, alias=columns)
     return exp.Table(this=source, alias=columns)
+
+
+def _is_set(value: exp.Expr | None, plain: str) -> bool:
+    return value is not None and str(value.this).lower() != plain
 
 
 def _rows(node: exp.Expr, dialect: str) -> exp.Expr | None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _OF_INTERVAL: Final = ("year", "month", "week", "day", "hour", "minute", "second")
+_NAMES: Final = ("years", "months", "weeks", "days", "hours", "mins", "secs")
 _LAST: Final = {"month": 12, "day": 28}
 
 
@@ -36,10 +37,13 @@ def _less(value: exp.Expr) -> exp.Expr:
 
 def _interval(node: exp.Expr, dialect: str) -> exp.Expr:
     """MAKE_INTERVAL(days => 3), whose arguments have no names in Spark."""
-    given = []
-    for name in _OF_INTERVAL:
-        value = node.args.get(name)
-        given.append(value.expression if isinstance(value, (exp.Kwarg, exp.PropertyEQ)) else value)
+    given: list[exp.Expr | None] = [None] * len(_OF_INTERVAL)
+    for number, part in enumerate(_OF_INTERVAL):
+        value = node.args.get(part)
+        if isinstance(value, (exp.Kwarg, exp.PropertyEQ)):
+            given[_NAMES.index(value.this.name.lower())] = value.expression
+        elif value is not None:
+            given[number] = value
     while given and given[-1] is None:
         given.pop()
     return call("MAKE_INTERVAL", *(exp.Literal.number(0) if one is None else one.copy() for one in given))

@@ -1,0 +1,135 @@
+"""What a column surely is, where the text or the table's columns show it: a variant, a JSON text, a list.
+
+Spark decides by types, which sqlglot does not know. So the tree is searched for the value of a column, through
+subqueries and common table expressions; a column of a table has the type that the table says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.aliases import cte_of
+from dbt.adapters.tablestore.dialect.refusal import Columns
+
+_MOST_LEVELS: Final = 50
+_PARSING: Final = frozenset(["TRY_PARSE_JSON", "TO_VARIANT_OBJECT", "VARIANT_GET", "TRY_VARIANT_GET"])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values: of_value says whether an expression is surely one, of_type the same of a type's text."""
+
+    of_value: Callable[[exp.Expr], bool]
+    of_type: Callable[[str], bool]
+
+
+def is_surely(kind: Kind, value: exp.Expr, columns_of: Columns | None, levels: int = _MOST_LEVELS) -> bool:
+    """Whether a value is of a kind for sure."""
+    value = value.unnest()
+    if kind.of_value(value):
+        return True
+    if isinstance(value, exp.JSONExtract):
+        return is_surely(kind, value.this, columns_of, levels)
+    select = value.find_ancestor(exp.Select) if isinstance(value, exp.Column) and levels else None
+    return select is not None and _gives(kind, select, value, columns_of, levels - 1)
+
+
+def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns | None, levels: int) -> bool:
+    """Whether a source of a query has such a column of this name."""
+    table, name = getattr(column, "table", ""), column.name.lower()
+    first = select.args.get("from_")
+    sources = [first.this] if first is not None else []
+    sources += [one.this for one in select.args.get("joins") or []]
+    for source in sources:
+        if table and source.alias_or_name.lower() != table.lower():
+            continue
+        query: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else None
+        if isinstance(source, exp.Table):
+            named = None if source.db else cte_of(source)
+            query = None if named is None else named.this
+            types = columns_of([one.name for one in source.parts]) if columns_of is not None and query is None else None
+            if types and any(key.lower() == name and kind.of_type(types[key].lower()) for key in types):
+                return True
+        if query is not None and _outputs(kind, query, column, columns_of, levels):
+            return True
+    return False
+
+
+def _outputs(kind: Kind, query: exp.Expr, column: exp.Expr, columns_of: Columns | None, levels: int) -> bool:
+    while isinstance(query, (exp.SetOperation, exp.Subquery)):
+        query = query.this
+    if not isinstance(query, exp.Select) or not levels:
+        return False
+    for one in query.expressions:
+        if one.alias_or_name.lower() == column.name.lower() and not one.is_star:
+            return is_surely(kind, one.unalias(), columns_of, levels - 1)
+    starred = any(one.is_star for one in query.expressions)
+    return starred and _gives(kind, query, exp.column(column.name), columns_of, levels - 1)
+
+
+def _is_variant(value: exp.Expr) -> bool:
+    if isinstance(value, exp.Cast):
+        return bool(value.to.is_type("variant"))
+    if isinstance(value, exp.Anonymous):
+        return value.name.upper() in _PARSING and len(value.expressions) < 3
+    return isinstance(value, exp.ParseJSON)
+
+
+def _is_json(value: exp.Expr) -> bool:
+    if isinstance(value, exp.Cast):
+        untyped = value.to.is_type("array") and not value.to.expressions
+        return (
+            _is_json(value.this.unnest()) if untyped else bool(value.to.is_type("variant", "super", "object", "json"))
+        )
+    return isinstance(value, (exp.ParseJSON, exp.JSONExtract))
+
+
+def _is_list(value: exp.Expr) -> bool:
+    if isinstance(value, exp.Cast):
+        return bool(value.to.is_type("array", "list"))
+    return isinstance(value, (exp.Array, exp.ArrayAgg, exp.Split))
+
+
+def _is_array_of_rows(value: exp.Expr) -> bool:
+    if isinstance(value, exp.Cast):
+        return bool(value.to.is_type("array")) and any(one.is_type("struct") for one in value.to.expressions)
+    return isinstance(value, exp.Array) and any(isinstance(one, exp.Struct) for one in value.expressions)
+
+
+_VARIANT: Final = Kind(_is_variant, lambda of: of == "variant")
+JSON_TEXT: Final = Kind(_is_json, lambda of: of == "string")
+_LIST: Final = Kind(_is_list, lambda of: of.startswith("array<"))
+ARRAY_OF_ROWS: Final = Kind(_is_array_of_rows, lambda of: of.startswith("array<struct<"))
+
+
+def keep_variant_paths(tree: exp.Expr, columns_of: Columns | None) -> None:
+    """Write the paths of Databricks' variants, `v:k`, as calls of VARIANT_GET. Of other values, they are JSON's."""
+    for node in reversed(list(tree.find_all(exp.JSONExtract))):
+        if isinstance(node.expression, exp.JSONPath) and is_surely(_VARIANT, node.this, columns_of):
+            given = node.expression.sql("databricks").strip("'")
+            path = exp.Literal.string(f"${given}" if given.startswith("[") else f"$.{given}")
+            node.replace(exp.Anonymous(this="VARIANT_GET", expressions=[node.this.copy(), path]))
+
+
+def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
+    """Note at columns whose function depends on it that they are JSON texts (`json`) or lists (`list`)."""
+    for column, mark, kind in _asked(tree, dialect):
+        if is_surely(kind, column, columns_of):
+            column.meta[mark] = True
+
+
+def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:
+    if dialect == "duckdb":
+        yield from ((one.this, "list", _LIST) for one in tree.find_all(exp.Length) if isinstance(one.this, exp.Column))
+    if dialect not in ("snowflake", "redshift"):
+        return
+    for node in tree.find_all(exp.Explode, exp.ArraySize):
+        given = [node.this, *(node.expressions if isinstance(node, exp.Explode) else [])]
+        for one in given:
+            value = one.expression if isinstance(one, exp.Kwarg) else one
+            if isinstance(value, exp.Column):
+                yield value, "json", JSON_TEXT
