@@ -1,4 +1,4 @@
-"""What a column surely is, where the text or the table's columns show it: a variant, a JSON text, a list.
+"""Kinds of columns, where the text or the tables show them: a variant, a JSON text, a list, an array of rows.
 
 Spark decides by types, which sqlglot does not know. So the tree is searched for the value of a column, through
 subqueries and common table expressions; a column of a table has the type that the table says.

@@ -149,7 +149,7 @@ def _split(split: exp.Expr) -> None:
 
 
 def _replace(source: exp.Expr, rows: exp.Expr, alias: exp.Expr | None) -> None:
-    """Put rows in place of a source; LATERAL, if they are made of columns of others."""
+    """Put rows where a source was; LATERAL, if they are made of columns of others."""
     alias = alias.copy() if alias is not None else None
     lateral = isinstance(source, exp.Lateral) or (isinstance(source.parent, exp.Join) and rows.find(exp.Column))
     if lateral:

@@ -203,9 +203,9 @@ def _double(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _try(node: exp.Expr, dialect: str) -> exp.Expr:
     """Trino's TRY(…), null where a part of it fails: each part that may fail is null then, and so is the whole."""
     whole = exp.paren(node.this.copy(), copy=False)
-    untouched = {id(one) for part in whole.find_all(exp.AggFunc, exp.If) for one in _never_failing(part)}
+    kept = {id(one) for part in whole.find_all(exp.AggFunc, exp.If) for one in _never_failing(part)}
     for one in reversed(list(whole.dfs())):
-        if one is not whole and id(one) not in untouched:
+        if one is not whole and id(one) not in kept:
             one.replace(_failing_as_null(one))
     return whole if isinstance(whole.this, exp.Binary) else whole.this
 

@@ -13,12 +13,12 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.composed import composed
 from dbt.adapters.tablestore.dialect.rules.counterparts.templates import REASONS, TEMPLATES
 
 _LETTERS: Final = "abc"
-_PLACE: Final = re.compile(r":([abc])\b")
+_MARK: Final = re.compile(r":([abc])\b")
 _SIMPLE: Final = (exp.Column, exp.Literal, exp.Paren, exp.Dot, exp.Lambda, exp.Star, exp.Null, exp.Boolean)
 
 
 def counterpart(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """What a function is in Spark's SQL; None for one that is not known here. Raises Untranslatable."""
+    """The expression of Spark's that a function is; None for one that is not known here. Raises Untranslatable."""
     if isinstance(node.parent, exp.Dot) and node.arg_key == "expression":
         return None  # a function of a schema
     name, given = called(node)
@@ -46,7 +46,7 @@ def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
 def _text(texts: str | tuple[str, ...], count: int) -> str | None:
     """The text for a number of arguments."""
     if isinstance(texts, str):
-        return texts if len(set(_PLACE.findall(texts))) == count else None
+        return texts if len(set(_MARK.findall(texts))) == count else None
     return texts[count - 1] if 0 < count <= len(texts) else None
 
 
@@ -57,8 +57,8 @@ def _template(text: str) -> exp.Expr:
 
 def _filled(text: str, given: list[exp.Expr]) -> exp.Expr:
     made = exp.paren(_template(text).copy(), copy=False)
-    for place in list(made.find_all(exp.Placeholder)):
-        place.replace(_operand(given[_LETTERS.index(place.name)]))
+    for mark in list(made.find_all(exp.Placeholder)):
+        mark.replace(_operand(given[_LETTERS.index(mark.name)]))
     inner = made.this
     return made if isinstance(inner, (exp.Binary, exp.Unary)) and not isinstance(inner, exp.Paren) else inner
 
