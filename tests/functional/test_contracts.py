@@ -7,6 +7,7 @@ from dbt.tests.util import relation_from_name, run_dbt, run_dbt_and_capture, wri
 from support.dbt_models import table_of
 
 from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.types.sql_literals import spark_type
 
 SCHEMA = """
 models:
@@ -29,7 +30,7 @@ models:
         columns: [{include: all, exclude: [tags, s, s.x, parent]}]
       - v: 2
   - name: of_snowflake
-    config: {contract: {enforced: true, alias_types: false}}
+    config: {contract: {enforced: true}}
     columns: [{name: ID, data_type: number}, {name: V, data_type: varchar(2)}]
 """
 FIRST = "select 1::int8 as id, cast('a' as text) as label, 2.5::number(10, 2) as total"
@@ -214,3 +215,92 @@ class TestMaterializedViews:
             [result] = run_dbt(["run"], expect_pass=False)
             assert "violates the" in result.message
             assert project.run_sql("select id, v from {schema}.seen", fetch="all") == [(1, 1)]
+
+
+SIZED = """
+models:
+  - name: sized
+    config: {contract: {enforced: true}, materialized: MATERIALIZED, on_schema_change: MODE}
+    columns:
+      - {name: id, data_type: int}
+      - {name: a, data_type: varchar(3)}
+      - {name: s, data_type: "array<struct<x:varchar(3)>>"}
+  - name: of_sized
+    config: {contract: {enforced: true}, materialized: table, dialect: bigquery}
+    columns:
+      - {name: a, data_type: STRING(4)}
+      - {name: s, data_type: ARRAY<STRUCT<x STRING>>}
+      - {name: n, data_type: numeric}
+seeds:
+  - name: seeded
+    config: {column_types: {v: varchar(5)}}
+"""
+APPEND = "append_new_columns"
+STRUCTS = "array<struct<x:varchar(3)>>"
+
+
+class TestLengths:
+    """The length of a text in a contract is that of the table's column, and every row is held to it."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sized.sql": self.of(1, "abc", "xyz"),
+            "of_sized.sql": "select a, s, numeric '1.5' as n from {{ ref('sized') }}",
+            "models.yml": self.schema(),
+        }
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"seeded.csv": "v\nabcde\n"}
+
+    def of(self, number, text, inside):
+        return f"select {number} as id, '{text}' as a, array(named_struct('x', '{inside}')) as s"
+
+    def schema(self, kind="varchar(3)", materialized="incremental", mode="append_new_columns"):
+        text = SIZED.replace("data_type: varchar(3)", f"data_type: {kind}").replace("MODE", mode)
+        return text.replace("MATERIALIZED", materialized)
+
+    def run(self, project, kind, mode, *row, fails="", more=()):
+        write_file(self.schema(kind, mode=mode), project.project_root, "models", "models.yml")
+        write_file(self.of(*row), project.project_root, "models", "sized.sql")
+        [result] = run_dbt(["run", "-s", "sized", *more], expect_pass=not fails)
+        assert fails in result.message
+        return self.types(project, "sized")[1]
+
+    def types(self, project, name):
+        return [spark_type(one.type) for one in table_of(project, name).schema.fields]
+
+    def test_new_tables_and_seeds(self, project):
+        run_dbt(["build"])
+        assert self.types(project, "sized") == ["int", "varchar(3)", STRUCTS]
+        assert self.types(project, "of_sized") == ["varchar(4)", "array<struct<x:string>>", "decimal(38,9)"]
+        assert self.types(project, "seeded") == ["varchar(5)"]
+        for table, row in (("sized", "1, 'abcd', null"), ("sized", "1, 'a', array(named_struct('x', 'long'))"),
+                           ("seeded", "'abcdef'")):  # fmt: skip
+            with pytest.raises(Exception, match="has the type VARCHAR"):
+                project.run_sql(f"insert into {{schema}}.{table} values ({row})")
+
+    def test_texts_that_are_longer(self, project):
+        long, inside = "abcd", "the type varchar(3) in the contract, and a row has a longer text: abcd"
+        for mode, more in (("fail", ()), (APPEND, ()), (APPEND, ("--full-refresh",))):
+            self.run(project, "varchar(3)", mode, 2, long, "x", fails=inside, more=more)
+            self.run(project, "varchar(3)", mode, 2, "a", long, fails=f"the type {STRUCTS}", more=more)
+        write_file("v\nabcdef\n", project.project_root, "seeds", "seeded.csv")
+        [result] = run_dbt(["seed"], expect_pass=False)
+        assert "has the type VARCHAR(5), and a value has 6 characters" in result.message
+        counts = "(select count(*) from {schema}.sized), (select count(*) from {schema}.seeded)"
+        assert project.run_sql(f"select {counts}", fetch="one") == (1, 1)
+
+    def test_contracts_with_another_length(self, project):
+        """append_new_columns makes texts longer, as dbt does elsewhere; a model under a contract has this or `fail`."""
+        self.run(project, "varchar(3)", APPEND, 1, "abc", "xyz", more=["--full-refresh"])
+        for kind, named in (("varchar(5)", "varchar(5)"), ("varchar", "string")):
+            self.run(project, kind, "fail", 2, "ab", "x", fails=f"changed types a ({named}, not varchar(3))")
+        assert self.run(project, "varchar(5)", APPEND, 3, "abcde", "x") == "varchar(5)"
+        # A table keeps the longer texts that it may have, and its model's rows are held to the contract.
+        self.run(project, "varchar(3)", APPEND, 4, "abcd", "x", fails="has a longer text: abcd")
+        assert self.run(project, "varchar(3)", APPEND, 4, "abc", "x") == "varchar(5)"
+        self.run(project, "varchar(3)", "fail", 5, "abc", "x", fails="changed types a (varchar(3), not varchar(5))")
+        assert self.run(project, "varchar", APPEND, 5, "abcdefgh", "x") == "string"
+        assert self.run(project, "varchar(3)", APPEND, 6, "abc", "x", more=["--full-refresh"]) == "varchar(3)"

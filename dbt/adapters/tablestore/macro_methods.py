@@ -19,8 +19,6 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.tablestore.change_methods import ChangeMethods
-from dbt.adapters.tablestore.config import contracts
-from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.foreign_config import notices
 from dbt.adapters.tablestore.config.model_config import (
     LOOSE_KEY_HINT,
@@ -33,10 +31,10 @@ from dbt.adapters.tablestore.config.model_config import (
 )
 from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, is_view_config, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
+from dbt.adapters.tablestore.config.text_types import listed_columns, text_types
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node, untranslated
-from dbt.adapters.tablestore.dialect.translate import translation_of
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
@@ -236,68 +234,20 @@ class MacroMethods(ChangeMethods):
         relation = self.Relation.create(schema=parts[-2], identifier=parts[-1])
         return {column.name: column.data_type for column in self.get_columns_in_relation(relation)}
 
-    @available.parse(lambda *a, **k: "")
-    def tablestore_dialect(self, model: Mapping[str, Any]) -> str:
-        """The dialect that a node is written in; empty for Spark's."""
-        tested = model.get("tested_node_unique_id")
-        if tested:
-            return self._dialect_of(tested) or ""
-        return (dialect_of(model, self._variables(model), self._own_dialect) if model else None) or ""
-
-    @property
-    def _own_dialect(self) -> str | None:
-        return self.config.credentials.dialect
-
-    def _variables(self, node: Any) -> Mapping[str, Any]:
-        """The variables of a node's project and of the command line."""
-        package = node["package_name"] if isinstance(node, Mapping) else node.package_name
-        given = self.config.vars.to_dict()
-        return {**given, **(given.get(package) or {}), **self.config.cli_vars}
-
-    def _dialect_of(self, node_id: str) -> str | None:
-        """The dialect of another node of the project."""
-        node = getattr(self.get_macro_resolver(), "nodes", {}).get(node_id)
-        return None if node is None else dialect_of(node, self._variables(node), self._own_dialect)
-
-    @available.parse(lambda *a, **k: {})
-    def tablestore_own_columns(self, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-        """The columns of a model without fields of structs."""
-        return contracts.own_columns(columns)
-
-    @available.parse(lambda *a, **k: "")
-    def tablestore_contract_sql(
-        self, model: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], sql: str
-    ) -> str:
-        """The query without rows of a contract's columns. Their types and names are those of the node's dialect,
-        unless they are none there: then they are Spark's, as in `sql`."""
-        dialect = self.tablestore_dialect(model)
-        if not dialect or any(column.get("quote") for column in columns.values()):
-            return sql
-        items = (f"cast(null as {one['data_type']}) as {one['name']}" for one in columns.values())
-        try:
-            return translation_of("The contract", f"select {', '.join(items)}", dialect).text
-        except DbtRuntimeError:
-            return sql
-
-    @available.parse_list
-    def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
-        """The select items of an enforced contract. Warns about constraints that are not enforced."""
-        self.render_raw_columns_constraints(raw_columns=model["columns"])
-        self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
-        return contracts.select_list(model)
-
     @available.parse_none
     def tablestore_load_seed(
         self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
     ) -> SeedLoad:
         """Replace the rows of a table by those of a seed, in one atomic step."""
         note = self._schema_notes.pop(str(model["unique_id"]), "")
-        columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
+        columns = seeds.columns_of(agate_table, self._seed_types(model), self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
+        types = text_types((one.name, one.type) for one in columns)
+        layout = replace(self.tablestore_layout(model), listed=listed_columns((one.name for one in columns), types))
         view = f"__dbt_seed_{next(_numbers)}"
         items = ",\n    ".join(one.item for one in columns)
         sql = (
-            f"create or replace table {relation.render()}\n  {self.tablestore_layout(model).clauses(comment)}\n"
+            f"create or replace table {relation.render()}\n  {layout.clauses(comment)}\n"
             f"as select\n    {items}\nfrom {self.quote(view)}"
         )
         handle = self.connections.get_thread_connection().handle
@@ -329,7 +279,7 @@ class MacroMethods(ChangeMethods):
         """The checked primary key, partition columns and options that a node asks for."""
         config = model.get("config") or {}
         self._say_notices(config)
-        layout = TableLayout.of(model, tuple(primary_key or ()))
+        layout = replace(TableLayout.of(model, tuple(primary_key or ())), listed=self._listed_columns(model))
         return replace(layout, query=self._compiled(model)) if is_view_config(config) else layout
 
     def _compiled(self, model: Mapping[str, Any]) -> str:
@@ -346,7 +296,8 @@ class MacroMethods(ChangeMethods):
         step = view_step(schema, TableLayout.of(model), query, same_columns=True)
         if step.name == REPLACE:
             return step
-        found = [(one.name, stored_dtype(one.dtype)) for one in self.get_column_schema_from_query(query)]
+        columns = self.get_column_schema_from_query(query)
+        found = [(one.name, stored_dtype(one.dtype)) for one in self._as_declared(columns, model)]
         has = [(one.name, one.dtype) for one in self.get_columns_in_relation(relation)]
         return view_step(schema, TableLayout.of(model), query, same_columns=found == has)
 

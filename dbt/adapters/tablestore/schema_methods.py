@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
-from dbt.adapters.sql import SQLAdapter
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.tablestore.config.option_changes import STORED_QUERY, option_changes, replaced_options
 from dbt.adapters.tablestore.config.table_constraints import TableConstraints, constraint_clauses
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.contract_methods import ContractMethods
 from dbt.adapters.tablestore.models.fields_of_structs import may_differ, with_fields_of
 from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.models.persist_docs import column_comments, descriptions, with_docs
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
 
 
-class SchemaMethods(SQLAdapter):
+class SchemaMethods(ContractMethods):
     """The part of the adapter that changes schemas of tables."""
 
     tablestore_warn_once: Callable[[str], None]
@@ -65,7 +65,9 @@ class SchemaMethods(SQLAdapter):
         """
         # The column that holds the kind of each row is not a column of the table.
         given = None if source is None else [one for one in source if one.name.lower() != ROW_KIND]
-        return SchemaChange.between(given, target, renames(model, target) if model else ())
+        if model is None:
+            return SchemaChange.between(given, target)
+        return SchemaChange.between(given and self._as_declared(given, model), target, renames(model, target))
 
     @available.parse_none
     def tablestore_evolve(

@@ -194,20 +194,14 @@ def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
     columns = []
     for field in schema.fields:
         comment = (field.metadata or {}).get("comment")
-        columns.append((field.name, with_nulls(from_spark_type(_as_declared(field), field.name)), comment))
+        columns.append((field.name, with_nulls(from_spark_type(declared_as(field), field.name)), comment))
     return columns
 
 
-def sized_type(field: T.StructField) -> str | None:
-    """The type `char(n)` or `varchar(n)` of a query's column."""
-    text = (field.metadata or {}).get(TYPE_KEY)
-    return str(text) if text and isinstance(field.dataType, T.StringType) else None
-
-
-def _as_declared(field: T.StructField) -> T.DataType:
+def declared_as(field: T.StructField) -> T.DataType:
     """The type of a query's column, with CHAR and VARCHAR where Spark knows of them."""
-    sized = _SIZED.fullmatch(sized_type(field) or "")
-    if sized:
-        return (T.CharType if sized[1] == "char" else T.VarcharType)(int(sized[2]))
     text = str((field.metadata or {}).get(TYPE_KEY, ""))
+    sized = _SIZED.fullmatch(text)
+    if sized and isinstance(field.dataType, T.StringType):
+        return (T.CharType if sized[1] == "char" else T.VarcharType)(int(sized[2]))
     return T.DataType.fromDDL(text) if text.startswith(_NESTED.get(type(field.dataType), " ")) else field.dataType

@@ -36,7 +36,8 @@ def is_null(name, columns):
 
 COLUMNS = ("id", "color", "date_day")
 CHECKED_SQL = f"""
-create or replace table <model_identifier> (primary key (`id`) not enforced) as
+create or replace table <model_identifier>
+  (`id`, `color` string, `date_day` string, primary key (`id`) not enforced) as
 select
   if(not (id >= 1), {violated("id_check2", "id >= 1", COLUMNS)},
     if(not ((id > 0)), {violated("id_check", "(id > 0)", COLUMNS)}, {is_null("id", COLUMNS)})) as `id`,
@@ -50,7 +51,7 @@ from (
 
 QUOTED = ("id", "from", "date_day")
 QUOTED_SQL = f"""
-create or replace table <model_identifier> as
+create or replace table <model_identifier> (`id`, `from` string, `date_day` string) as
 select
   if(not ((`from` = 'blue')), {violated("from_check", "(`from` = 'blue')", QUOTED)}, {is_null("id", QUOTED)}) as `id`,
   {is_null("from", QUOTED)} as `from`,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.tablestore.config.contracts import check_of, constraints_of, is_enforced
+from dbt.adapters.tablestore.config.contracts import check_of, constraints_of, is_kept
 from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered, remembered_by
 from tablestore_engine.schema.table.check_constraints import (
     PREFIX,
@@ -32,8 +32,6 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 _NOT_NULL = "not-null"
 """How a table remembers the columns that its model makes NOT NULL, next to the options."""
 
-_BUILDS = ("table", "incremental", "materialized_view", "seed")
-
 
 @dataclass(frozen=True)
 class TableConstraints:
@@ -45,7 +43,7 @@ class TableConstraints:
     @classmethod
     def of(cls, model: Mapping[str, Any]) -> TableConstraints:
         """The constraints of a model whose contract is enforced; none of any other one."""
-        if (model.get("config") or {}).get("materialized") not in _BUILDS or not is_enforced(model):
+        if not is_kept(model):
             return cls()
         columns = [str(one["name"]) for one in (model.get("columns") or {}).values()]
         not_null: dict[str, None] = {}

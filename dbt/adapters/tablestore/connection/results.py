@@ -33,9 +33,9 @@ def rows_of(query: StatementResult, limit: int | None = None) -> list[Row]:
 
 def types_of(frame: DataFrame) -> list[str]:
     """The columns' types as Spark writes them. Analyses the query, does not run it."""
-    from tablestore_engine.spark.expressions.spark_types import sized_type
+    from tablestore_engine.spark.expressions.spark_types import declared_as
 
-    return [sized_type(one) or one.dataType.simpleString() for one in frame.schema.fields]
+    return [declared_as(one).simpleString() for one in frame.schema.fields]
 
 
 def agate_table(names: Sequence[str], types: Sequence[str | None], rows: Sequence[Row]) -> agate.Table:

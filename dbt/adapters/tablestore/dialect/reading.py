@@ -8,8 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
@@ -48,7 +50,7 @@ _OWN: Final[Mapping[str, Mapping[str, Callable[..., exp.Expr]]]] = {
 
 def query_of(sql: str, dialect: str) -> exp.Expr:
     """The tree of the one query in a text."""
-    source = _source(dialect)
+    source = source_dialect(dialect)
     tokens = _typed_literals_in_parentheses(source.tokenize(sql))
     _refuse_lost_literals(tokens, dialect)
     trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
@@ -96,7 +98,7 @@ def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
 
 
 @lru_cache(maxsize=16)
-def _source(dialect: str) -> Dialect:
+def source_dialect(dialect: str) -> Dialect:
     """The dialect that is read, in which backquotes are around names, too."""
     base: Any = type(Dialect.get_or_raise(dialect))
     parser: Any = base.parser_class
@@ -110,3 +112,13 @@ def _source(dialect: str) -> Dialect:
         parts["Tokenizer"] = type("Tokenizer", (given,), {"IDENTIFIERS": [*given.IDENTIFIERS, "`"]})
     made = type(f"{base.__name__}WithBackquotes", (base,), parts)
     return made()  # type: ignore[no-any-return]
+
+
+def declared_type(text: str, dialect: str) -> str:
+    """The type of a column, as its definition declares it in a dialect, in Spark's words; as written if it is none."""
+    try:
+        tree = sqlglot.parse_one(f"create table t (c {text})", read=source_dialect(dialect))
+    except SqlglotError:
+        return text
+    found = tree.find(exp.ColumnDef)
+    return text if found is None or found.kind is None else str(found.kind.sql("spark"))

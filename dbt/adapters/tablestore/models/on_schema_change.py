@@ -7,7 +7,7 @@ engine knows it by its id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,13 +25,22 @@ from tablestore_engine.schema.table.schema_changes import (
     RetypeColumn,
 )
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import (
+    STRING_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
 from tablestore_engine.sql.types.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
 
 WIDEN = "widen"
-"""The mode of snapshots: new columns and fields are added, and types change that lose no value."""
+"""The mode of snapshots: new columns and fields are added, and types change that lose no value. Texts that a contract
+declares become longer under append_new_columns, too, as in dbt's `expand_target_column_types`."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ class SchemaChange:
         found: list[ColumnChange] = [AddColumn(one.name, _type(one)) for one in self.added]
         for one in self.retyped:
             now, wanted = parse_sql_type(old[one.name.lower()], one.name), _type(one)
-            changed = wanted if mode == SYNC else with_new_fields(now, wanted, widen=mode == WIDEN)
+            changed = wanted if mode == SYNC else with_new_fields(now, wanted, _wider(mode, one))
             if changed != now:
                 found.append(RetypeColumn(one.name, changed))
         if mode == SYNC:
@@ -223,22 +232,38 @@ def _lower(path: Path) -> Path:
     return tuple(one.lower() for one in path)
 
 
-def with_new_fields(now: DataType, wanted: DataType, *, widen: bool = False) -> DataType:
-    """A type with the fields that are only in the wanted one, at any depth.
+Wider = Callable[[AtomicType, AtomicType], bool]
+"""Whether a type becomes a larger one."""
 
-    All else stays; with `widen`, except for types that become larger ones without losing a value.
-    """
+
+def _wider(mode: str, column: TableStoreColumn) -> Wider:
+    return _holds if mode == WIDEN else _is_longer if column.declared else _never
+
+
+def _never(now: AtomicType, wanted: AtomicType) -> bool:
+    return False
+
+
+def _is_longer(now: AtomicType, wanted: AtomicType) -> bool:
+    return now.root in STRING_ROOTS and wanted.root in STRING_ROOTS and _holds(now, wanted)
+
+
+def _holds(now: AtomicType, wanted: AtomicType) -> bool:
+    return is_lossless(now, wanted) and is_implicit(now, wanted)
+
+
+def with_new_fields(now: DataType, wanted: DataType, wider: Wider = _never) -> DataType:
+    """A type with the fields that are only in the wanted one, at any depth, and its `wider` types. All else stays."""
     if isinstance(now, AtomicType) and isinstance(wanted, AtomicType):
-        larger = widen and is_lossless(now, wanted) and is_implicit(now, wanted)
-        return wanted.as_nullable(now.nullable) if larger else now
+        return wanted.as_nullable(now.nullable) if wider(now, wanted) else now
     if isinstance(now, ArrayType) and isinstance(wanted, ArrayType):
-        return replace(now, element=with_new_fields(now.element, wanted.element, widen=widen))
+        return replace(now, element=with_new_fields(now.element, wanted.element, wider))
     if isinstance(now, MapType) and isinstance(wanted, MapType):
-        return replace(now, value=with_new_fields(now.value, wanted.value, widen=widen))
+        return replace(now, value=with_new_fields(now.value, wanted.value, wider))
     if isinstance(now, RowType) and isinstance(wanted, RowType):
         given = {one.name.lower(): one for one in wanted.fields}
         kept = tuple(
-            replace(one, type=with_new_fields(one.type, given[one.name.lower()].type, widen=widen))
+            replace(one, type=with_new_fields(one.type, given[one.name.lower()].type, wider))
             if one.name.lower() in given
             else one
             for one in now.fields

@@ -22,6 +22,7 @@ _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
 
 # Sized types that Spark does not know by these names.
+_LENGTH = re.compile(r"(?<![^<,:])(?:var)?char\(\d+\)")
 _FOREIGN_SIZED = re.compile(r"^(?:NUMBER|BIGNUMERIC|(?P<text>NVARCHAR|CHARACTER VARYING)) ?(?P<size>\([\d, ]+\))$")
 
 ANY_DECIMAL = "decimal(38,6)"
@@ -77,6 +78,7 @@ class TableStoreColumn(Column):
     }
 
     comment: Optional[str] = None  # noqa: UP045
+    declared: bool = False  # by a contract, so that a table of another type does not fit
 
     @classmethod
     def translate_type(cls, dtype: str) -> str:
@@ -90,7 +92,7 @@ class TableStoreColumn(Column):
         sized = _FOREIGN_SIZED.match(words)
         if sized is None:
             return dtype
-        return "string" if sized["text"] else f"decimal{sized['size'].lower()}"
+        return f"{'varchar' if sized['text'] else 'decimal'}{sized['size']}"
 
     @classmethod
     def type_of_column(cls, dtype: str) -> str:
@@ -116,6 +118,11 @@ class TableStoreColumn(Column):
     @property
     def data_type(self) -> str:
         return self.dtype
+
+    @property
+    def without_lengths(self) -> str:
+        """The type in which texts are of any length."""
+        return _LENGTH.sub("string", self.dtype)
 
     def is_string(self) -> bool:
         kind = self.dtype.lower()
@@ -144,8 +151,8 @@ class TableStoreColumn(Column):
         return other_column.string_size() > self.string_size()
 
     def fits_into(self, other: TableStoreColumn) -> bool:
-        """Whether the other column has the same type, or is a text without a limit."""
-        return self.dtype == other.dtype or (other.dtype == "string" and bool(_SIZED.match(self.dtype)))
+        """Whether the other column has the same type, or, unless this one's is declared, texts without a limit."""
+        return self.dtype == other.dtype or (not self.declared and self.without_lengths == other.dtype)
 
     def filled_from(self, other: TableStoreColumn) -> TableStoreColumn:
         """The column with the types of another one where its own has nulls only, as in `array()`."""

@@ -1,6 +1,11 @@
 """Constraints of enforced contracts as expressions."""
 
-from dbt.adapters.tablestore.config.contracts import select_list
+from dbt.adapters.tablestore.config.contracts import select_list as items_of
+from tablestore_engine.sql.types.types import parse_sql_type
+
+
+def select_list(model, lengths=()):
+    return items_of(model, {name: parse_sql_type(text) for name, text in dict(lengths).items()})
 
 
 def model(columns, constraints=()):
@@ -47,3 +52,11 @@ def test_declared_constraints_change_nothing():
 
 def test_fields_of_structs_are_no_columns():
     assert select_list(model({"s": (), "s.x": (), "S.y.z": (), "odd.name": ()})) == ["`s`", "`odd.name`"]
+
+
+def test_texts_are_as_long_as_their_type():
+    item = select_list(model({"A": [{"type": "not_null"}]}), {"a": "varchar(3)"})[0]
+    assert item.startswith(
+        "coalesce(if(char_length(rtrim(`A`)) > 3, raise_error(concat('Column A has the type varchar(3) "
+    )
+    assert item.endswith("as `A`")

@@ -5,6 +5,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from support.dbt_columns import TABLE, columns
 
 from dbt.adapters.tablestore.models.on_schema_change import OtherPaths, Rename, SchemaChange, renames
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
 
@@ -71,6 +72,19 @@ def test_snapshots_take_over_larger_types(now, given, widened):
 def test_a_text_with_a_limit_fits_into_one_without():
     assert not SchemaChange.between(columns(id="int", a="varchar(3)", b="bigint"), TABLE)
     assert SchemaChange.between(TABLE, columns(id="int", a="char(3)", b="bigint"))
+
+
+def test_texts_that_a_contract_declares_are_the_tables():
+    """append_new_columns makes them longer, and leaves other types of the column as they are."""
+
+    def change(wanted, now):
+        return SchemaChange.between([TableStoreColumn("s", wanted, declared=True)], columns(s=now)).changes(APPEND)
+
+    longer = RetypeColumn("s", parse_sql_type("struct<a:varchar(5),b:string,c:int>"))
+    assert change("struct<a:varchar(5),b:string,c:bigint>", "struct<a:varchar(3),b:char(1),c:int>") == [longer]
+    assert change("varchar(3)", "varchar(5)") == change("varchar(3)", "string") == []
+    assert SchemaChange.between([TableStoreColumn("s", "char(3)", declared=True)], columns(s="string"))
+    assert not SchemaChange.between(columns(s="array<char(3)>"), columns(s="array<string>"))
 
 
 def model(*listed):

@@ -34,7 +34,7 @@ def test_names_of_other_warehouses_are_translated():
     assert Column.create("c", "Double  precision").dtype == "double"
     assert Column.create("c", "timestamp with time zone").dtype == "timestamp"
     assert Column.create("c", "number(12, 2)").dtype == "decimal(12, 2)"
-    assert Column.create("c", "character varying(20)").dtype == "string"
+    assert Column.create("c", "character varying(20)").dtype == "varchar(20)"
     assert Column.create("c", "varchar(20)").dtype == "varchar(20)"
     assert {Column.translate_type(one) for one in ("numeric", "DECIMAL", "number")} == {"decimal(38,6)"}
     assert Column.translate_type("numeric(10,2)") == "numeric(10,2)"

@@ -72,5 +72,11 @@
 
 {% macro tablestore__get_empty_schema_sql(columns) -%}
   {%- set own = adapter.tablestore_own_columns(columns) -%}
-  {{ adapter.tablestore_contract_sql(model, own, default__get_empty_schema_sql(own)) }}
+  {{ adapter.tablestore_contract_sql(model, own) or default__get_empty_schema_sql(own) }}
+{%- endmacro %}
+
+{# A contract's texts are compared without lengths, which queries do not have. #}
+{% macro tablestore__format_column(column) -%}
+  {%- set data_type = column.without_lengths -%}
+  {% do return({'name': column.name, 'data_type': data_type, 'formatted': column.name | lower ~ ' ' ~ data_type}) %}
 {%- endmacro %}
