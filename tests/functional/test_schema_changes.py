@@ -13,7 +13,7 @@ MODEL = """{{{{ config(materialized='incremental', unique_key='id', on_schema_ch
 RENAMED = """models:
   - name: m
     columns:
-      - {name: label, config: {meta: {renamed_from: a}}}
+      - {name: label, config: {renamed_from: a}}
       - {name: s.y, config: {meta: {renamed_from: x}}}
 """
 DOCUMENTED = """models:

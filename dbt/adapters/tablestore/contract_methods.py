@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
+from dbt.adapters.tablestore.config.model_config import with_written_configs
 from dbt.adapters.tablestore.config.text_types import has_length, listed_columns, text_types
 from dbt.adapters.tablestore.dialect.translate import translation_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
@@ -70,6 +71,10 @@ class ContractMethods(SQLAdapter):
         own = {str(one["name"]): one.get("data_type") for one in (model.get("columns") or {}).values()}
         written = own if node is None else {one.name: one.data_type for one in node.columns.values()}
         return {name: str(kind) for name, kind in written.items() if kind}
+
+    def _with_written_configs(self, model: Mapping[str, Any]) -> dict[str, Any]:
+        file = getattr(self.get_macro_resolver(), "files", {}).get(model.get("patch_path"))
+        return with_written_configs(model, getattr(file, "dfy", {}))
 
     def _text_types(self, model: Mapping[str, Any]) -> dict[str, DataType]:
         """The types in a node's contract that have texts, by the lower-case name of the column."""

@@ -67,7 +67,8 @@ class SchemaMethods(ContractMethods):
         given = None if source is None else [one for one in source if one.name.lower() != ROW_KIND]
         if model is None:
             return SchemaChange.between(given, target)
-        return SchemaChange.between(given and self._as_declared(given, model), target, renames(model, target))
+        renamed = renames(self._with_written_configs(model), target)
+        return SchemaChange.between(given and self._as_declared(given, model), target, renamed)
 
     @available.parse_none
     def tablestore_evolve(

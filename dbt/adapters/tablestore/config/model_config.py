@@ -167,3 +167,18 @@ def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
         raise DbtRuntimeError(f"Config `{key}` must be a column name or a list of column names.")
     return tuple(dict.fromkeys(unquoted_name(one) for one in value if one.strip()))
+
+
+def with_written_configs(model: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A model whose columns have all keys of their `config` in the YAML, as it is written; dbt keeps meta and tags."""
+    written: dict[str, Mapping[str, Any]] = {}
+    for entry in document.get("models") or ():
+        if entry.get("name") == model.get("name"):
+            versions = [one for one in entry.get("versions") or () if str(one.get("v")) == str(model.get("version"))]
+            for column in (one for part in (entry, *versions) for one in part.get("columns") or ()):
+                written[str(column.get("name"))] = column.get("config") or {}
+    columns = {
+        name: {**column, "config": {**written.get(str(column["name"]), {}), **(column.get("config") or {})}}
+        for name, column in (model.get("columns") or {}).items()
+    }
+    return {**model, "columns": columns}

@@ -312,6 +312,11 @@ def _earlier_names(column: Mapping[str, Any]) -> tuple[str, ...]:
     config = column.get("config") or {}
     for holder in (config, config.get("meta") or {}, column.get("meta") or {}, column):
         given = holder.get("renamed_from")
+        if "{{" in str(given):
+            raise DbtRuntimeError(
+                f"`renamed_from` of the column {column['name']} is the template {given}, which dbt renders in `meta`"
+                f" only: write {{name: {column['name']}, config: {{meta: {{renamed_from: …}}}}}}."
+            )
         if given:
             return (given,) if isinstance(given, str) else tuple(str(one) for one in given)
     return ()

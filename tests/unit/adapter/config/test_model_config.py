@@ -3,7 +3,13 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.config.model_config import check_key, check_spelling, strategy_of, unique_keys
+from dbt.adapters.tablestore.config.model_config import (
+    check_key,
+    check_spelling,
+    strategy_of,
+    unique_keys,
+    with_written_configs,
+)
 
 
 def test_strategies():
@@ -39,3 +45,15 @@ def test_a_misspelt_key_is_named_with_the_nearest(key, near):
         check_spelling({key: "x"})
     assert str(error.value).strip().endswith(f"Unknown config '{key}'. Did you mean '{near}'?")
     check_spelling({key: None, "my_own_key": 1})
+
+
+def test_keys_of_a_column_that_dbt_leaves_out():
+    columns = [{"name": "a", "config": {"renamed_from": "b"}}, {"name": "c"}, {"name": "other"}]
+    first = {"v": 1, "columns": [{"name": "a", "config": {"renamed_from": "z"}}]}
+    versions = [first, {"v": 2, "columns": [{"include": "*"}]}]
+    document = {"models": [{"name": "n"}, {"name": "m", "columns": columns, "versions": versions}]}
+    given = {"name": "m", "version": 2, "columns": {one: {"name": one, "config": {"tags": []}} for one in ("a", "c")}}
+    found = with_written_configs(given, document)["columns"]
+    assert [one["config"] for one in found.values()] == [{"renamed_from": "b", "tags": []}, {"tags": []}]
+    assert with_written_configs({**given, "version": 1}, document)["columns"]["a"]["config"]["renamed_from"] == "z"
+    assert with_written_configs(given, {})["columns"] == given["columns"]

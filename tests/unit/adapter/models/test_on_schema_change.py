@@ -123,12 +123,16 @@ def test_a_renamed_field_changes_the_type_of_its_column():
     assert SchemaChange.between(None, now, [Rename(("s", "element", "x"), "y")]).target_columns == tuple(given)
 
 
-def test_a_name_that_two_columns_claim_is_refused():
+def test_claims_that_are_refused():
     claims = [{"name": name, "config": {"renamed_from": "A"}} for name in ("c", "d")]
     both = {"columns": {one["name"]: one for one in claims}}
     with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were A before"):
         renames(both, TABLE)
     assert renames(both, columns(b="int")) == ()
+    with pytest.raises(
+        DbtRuntimeError, match=r"the column c is the template {{ a\.b }}, which dbt renders in `meta` only"
+    ):
+        renames({"columns": {"c": {"name": "c", "config": {"renamed_from": "{{ a.b }}"}}}}, TABLE)
     assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)
 
 
