@@ -29,7 +29,7 @@ from tablestore_engine.operation.write_job.write_intent import Evolution
 from tablestore_engine.schema.alter.edit_fields import commented
 from tablestore_engine.schema.table.check_constraints import without_checks
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.schema.table.schema_changes import SetComment
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -209,15 +209,15 @@ class SchemaMethods(ContractMethods):
 
     @available.parse_none
     def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
-        """Set a table's comment, unless it has the same one."""
+        """Set a table's comment, or remove it where it is empty, unless it has the same one."""
+        identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("comment"):
-            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
-        if (schema.comment or "") != comment:
-            self.execute(f"comment on table {relation.render()} is {quoted_text(comment)}")
+            if (self.catalog.load_table(*identifier).schema.comment or "") != comment:
+                self.catalog.alter_table(*identifier, [SetComment(comment or None)])
 
     @available.parse_none
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns and fields, by lower-case path, at once, unless all are set already."""
+        """Set or remove the comments of columns and fields, by lower-case path, at once, unless all are so already."""
         identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("comment"):
             changes = column_comments(self._paths(relation), comments)

@@ -1,4 +1,8 @@
-"""The descriptions of a model as comments of its table: those that differ, as changes of the schema."""
+"""The descriptions of a model as comments of its table: those that differ, as changes of the schema.
+
+A table, and each column that the model lists, has the description as its comment, or none where that is empty. Columns
+that the model does not list keep theirs.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,9 @@ def with_docs(
     """
     persisted = (model.get("config") or {}).get("persist_docs") or {}
     found: list[ColumnChange | SetComment] = []
-    if persisted.get("relation") and model.get("description") and model["description"] != (schema.comment or ""):
-        found.append(SetComment(model["description"]))
+    description = model.get("description") or None
+    if persisted.get("relation") and description != (schema.comment or None):
+        found.append(SetComment(description))
     if not persisted.get("columns"):
         return [*found, *changes]
     described = list((model.get("columns") or {}).values())
@@ -29,13 +34,14 @@ def with_docs(
 
 
 def column_comments(paths: Sequence[ColumnPath], comments: Mapping[str, str]) -> list[SetColumnComment]:
-    """The comments, by lower-case path, that columns and fields do not have yet."""
-    return [
-        SetColumnComment(one.path, wanted)
-        for one in paths
-        if (wanted := next((comments[name] for name in one.names if comments.get(name)), None))
-        and wanted != one.comment
-    ]
+    """The changes to these comments, by lower-case path; an empty one removes the comment."""
+    found = []
+    for one in paths:
+        wanted = [comments[name] for name in one.names if name in comments]
+        text = next((one for one in wanted if one), None)
+        if wanted and text != (one.comment or None):
+            found.append(SetColumnComment(one.path, text))
+    return found
 
 
 def _comments(paths: Sequence[ColumnPath], described: Sequence[Mapping[str, Any]]) -> list[SetColumnComment]:
@@ -45,5 +51,6 @@ def _comments(paths: Sequence[ColumnPath], described: Sequence[Mapping[str, Any]
 
 def descriptions(described: Iterable[Mapping[str, Any]], names: Collection[str]) -> dict[str, str]:
     """Descriptions by lower-case name. The name of a quoted column must match exactly."""
-    named = ((str(one["name"]), one) for one in described if one.get("description"))
-    return {name.lower(): str(one["description"]) for name, one in named if not one.get("quote") or name in names}
+    named = ((str(one["name"]), one) for one in described)
+    found = ((name, one) for name, one in named if not one.get("quote") or name in names)
+    return {name.lower(): str(one.get("description") or "") for name, one in found}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,7 @@ def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
         # A view in this session cannot read a frame of another one.
         return result if result.sparkSession is session else arrow_frame(session, result.toArrow())
     if type(result).__module__.split(".")[0] == "pandas" and len(result):
-        return session.createDataFrame(result)
+        return session.createDataFrame(_of_one_type_each(result, name))
     table = _arrow_table(result)  # of pandas, too: Spark infers types from rows
     if table is not None:
         return arrow_frame(session, table)
@@ -114,6 +115,30 @@ def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
         f"The Python model '{name}' returned {type(result).__name__}. "
         "It must return a Spark, pandas, Arrow or polars frame."
     )
+
+
+def _of_one_type_each(frame: Any, name: str) -> Any:
+    """A pandas frame that Arrow can hold: a column of texts and numbers becomes one of texts, as Spark reads it. For
+    one column that Arrow cannot hold, Spark would convert all of them by row, and missing numbers to NaN."""
+    import pyarrow as pa
+
+    for at, column in enumerate(frame.columns):
+        values = frame.iloc[:, at]
+        if values.dtype != object:
+            continue
+        try:
+            pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            kinds = {type(one) for one in values.dropna()}
+            if not all(issubclass(one, (str, Real)) and not issubclass(one, bool) for one in kinds):
+                raise DbtRuntimeError(
+                    f"The column '{column}' of the frame that the Python model '{name}' returned has values of "
+                    f"the type {' and '.join(sorted(one.__name__ for one in kinds))}, which no column of a table has. "
+                    f"Convert it, for example by frame['{column}'].astype(str)."
+                ) from None
+            frame = frame.copy(deep=False)
+            frame[column] = values.astype("string")
+    return frame
 
 
 def _arrow_table(result: Any) -> pa.Table | None:

@@ -129,9 +129,7 @@ def test_claims_that_are_refused():
     with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were A before"):
         renames(both, TABLE)
     assert renames(both, columns(b="int")) == ()
-    with pytest.raises(
-        DbtRuntimeError, match=r"the column c is the template {{ a\.b }}, which dbt renders in `meta` only"
-    ):
+    with pytest.raises(DbtRuntimeError, match=r"the column c is the template {{ a\.b }}, which dbt renders"):
         renames({"columns": {"c": {"name": "c", "config": {"renamed_from": "{{ a.b }}"}}}}, TABLE)
     assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)
 

@@ -51,6 +51,18 @@ def test_a_pandas_frame_without_rows_keeps_its_types():
     assert [str(one) for one in made.schema.types] == ["int32", "string"]
 
 
+def test_a_pandas_column_of_texts_and_numbers_has_texts():
+    """Else Spark converts all columns by row, and missing numbers to NaN."""
+    made = as_frame(Session(), pd.DataFrame({"n": [1, 2, None], "x": ["a", 1, None], "y": ["a", None, "b"]}), "m")
+    assert pa.Table.from_pandas(made).column("x").to_pylist() == ["a", "1", None]
+    assert [str(one) for one in made.dtypes][0::2] == ["float64", str(pd.DataFrame({"y": ["a"]}).dtypes["y"])]
+    for values in (["a", {"x": 1}], [True, "a"], [1j]):
+        with pytest.raises(
+            DbtRuntimeError, match=r"column 'x' .* model 'm' .* (dict and str|bool and str|complex), which"
+        ):
+            as_frame(Session(), pd.DataFrame({"x": pd.Series(values, dtype=object)}), "m")
+
+
 def test_an_error_of_the_code_has_its_kind_and_line():
     store = SimpleNamespace(spark=Session())
     with pytest.raises(DbtRuntimeError, match=r"'m' failed in line 2 of its compiled code: KeyError: 'absent'"):

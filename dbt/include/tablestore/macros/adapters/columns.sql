@@ -13,8 +13,8 @@
 {# The comments that a relation was not created with: of columns of a table, and of fields of structs in a view. Of
    columns that are missing there is a warning. #}
 {% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
-  {% if for_relation and not relation.is_view and config.persist_relation_docs() and model.description %}
-    {% do adapter.tablestore_comment_relation(relation, model.description) %}
+  {% if for_relation and not relation.is_view and config.persist_relation_docs() %}
+    {% do adapter.tablestore_comment_relation(relation, model.description or '') %}
   {% endif %}
   {% if for_columns and config.persist_column_docs() and model.columns %}
     {% set names = adapter.tablestore_column_paths(relation) %}
