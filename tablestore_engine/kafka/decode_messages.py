@@ -19,8 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.kafka.json_convert import fit, member_units, units_of, wire_fields
-from tablestore_engine.kafka.json_parse import BadRecord, Records, parse_records, samples
+from tablestore_engine.kafka.json_convert import fit, member_units, names_of, units_of, wire_row
+from tablestore_engine.kafka.json_parse import BadRecord, Records, parse_records, samples, with_new_spellings
 from tablestore_engine.kafka.new_columns import NewColumns
 from tablestore_engine.kafka.old_values import nulls_in, rows_before
 
@@ -98,15 +98,32 @@ FORMATS = (*_FORMATS, "json", "upsert-json")
 def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | None], wanted: Wanted) -> Decoded:
     """The changed rows of messages. A message that cannot be read is bad, and says why."""
     filled = np.array([number for number, value in enumerate(values) if value and value.strip()], np.int64)
-    texts = [values[number] for number in filled]
-    if name in _FORMATS:
-        found = _changes(_FORMATS[name], name, [one for one in texts if one is not None], wanted)
-    else:
-        found = _plain([one for one in texts if one is not None], wanted)
+    texts = [text for number in filled if (text := values[number]) is not None]
+    sampled = list(samples(texts))
+    found = _decoded(name, texts, sampled, wanted)
+    more = with_new_spellings(sampled, texts, _lacking(found), names_of(wanted.schema))
+    if len(more) > len(sampled):
+        found = _decoded(name, texts, more, wanted)
     found = _with_positions(found, filled)
     if name == "upsert-json":
         found = _with_deletes(found, values, keys, wanted)
     return _without_nulls(found, wanted)
+
+
+def _decoded(name: str, values: Sequence[bytes], sampled: list[dict[str, Any]], wanted: Wanted) -> Decoded:
+    """The changed rows of messages that are not empty. The samples have each spelling of names."""
+    if name in _FORMATS:
+        return _changes(_FORMATS[name], name, values, sampled, wanted)
+    return _plain(values, sampled, wanted)
+
+
+def _lacking(found: Decoded) -> npt.NDArray[np.int64]:
+    """The messages of rows that have a null, or one inside of a value."""
+    lacks = np.zeros(found.rows.num_rows, bool)
+    for column in found.rows.columns:
+        if column.null_count or pa.types.is_nested(column.type):
+            lacks |= ~column.is_valid().to_numpy() | pa.types.is_nested(column.type)
+    return np.unique(found.positions[lacks])
 
 
 def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded:
@@ -115,8 +132,8 @@ def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded
     return Decoded(found.rows, found.kinds, positions[found.positions], bad, found.new_columns)
 
 
-def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
-    schema = _wire_row(wanted.schema, list(samples(values)))
+def _plain(values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted) -> Decoded:
+    schema = wire_row(wanted.schema, sampled)
     target, new = wanted.schema, NewColumns(wanted.schema.names)
 
     def finish(table: pa.Table) -> pa.Table:
@@ -130,13 +147,15 @@ def _plain(values: Sequence[bytes], wanted: Wanted) -> Decoded:
     return Decoded(rows, np.zeros(rows.num_rows, np.int8), records.positions, records.bad, new.types)
 
 
-def _changes(form: _Format, name: str, values: Sequence[bytes], wanted: Wanted) -> Decoded:
-    found = list(samples(values))
+def _changes(
+    form: _Format, name: str, values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted
+) -> Decoded:
+    found = sampled
     wrapped = bool(found) and isinstance(found[0].get("payload"), dict)
     units = units_of(found[0].get("schema")) if wrapped else None
     if wrapped:
         found = [one["payload"] for one in found if isinstance(one.get("payload"), dict)]
-    after_fields = _wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
+    after_fields = wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
     row = pa.struct(after_fields or [])
     keys = {one.lower() for one in wanted.keys}
     whole = form.whole_before or wanted.every_before
@@ -187,18 +206,6 @@ def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> li
         given = one.get(name)
         rows += given if form.in_list and isinstance(given, list) else [given]
     return [one for one in rows if isinstance(one, dict)]
-
-
-def _wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Field] | None:
-    """The fields of a row as the parser reads them; None if it cannot."""
-    sample: dict[str, Any] = {}
-    texts = {one.name.lower() for one in schema if pa.types.is_string(one.type)}
-    for row in rows:
-        for key, value in row.items():
-            known = sample.get(key)
-            if known is None or (isinstance(value, str) and not isinstance(known, str) and key.lower() in texts):
-                sample[key] = value
-    return wire_fields(schema, sample)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -341,8 +348,8 @@ def _with_deletes(
     if not len(removed):
         return found
     key_schema = pa.schema([wanted.schema.field(one) for one in wanted.keys])
-    texts = [keys[number] or b"" for number in removed]
-    of_keys = _with_positions(_plain([one or b"-" for one in texts], Wanted(key_schema)), removed)
+    filled = [keys[number] or b"-" for number in removed]
+    of_keys = _with_positions(_decoded("json", filled, list(samples(filled)), Wanted(key_schema)), removed)
     count = of_keys.rows.num_rows
     columns = [
         of_keys.rows.column(one.name) if one.name in wanted.keys else pa.nulls(count, one.type) for one in wanted.schema

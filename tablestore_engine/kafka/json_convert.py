@@ -7,7 +7,8 @@ and `fit` casts the column. A value that does not fit is an ArrowInvalid error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,39 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _struct_type(kind: pa.StructType, sample: Mapping[str, Any]) -> pa.DataType | None:
-    fields = wire_fields(kind, sample)
+    fields = _wire_fields(kind, sample)
     return None if fields is None else pa.struct(fields)
 
 
-def wire_fields(fields: Iterable[pa.Field], sample: Mapping[str, Any]) -> list[pa.Field] | None:
+def wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Field] | None:
+    """The fields of a row as the parser reads them, in each spelling that some rows have; None if it cannot."""
+    sample: dict[str, Any] = {}
+    texts = {one.name.lower() for one in schema if pa.types.is_string(one.type)}
+    for row in rows:
+        for key, value in row.items():
+            known = sample.get(key)
+            as_text = isinstance(value, str) and not isinstance(known, str) and key.lower() in texts
+            sample[key] = value if as_text else _merged(known, value)
+    return _wire_fields(schema, sample)
+
+
+def _merged(known: Any, value: Any) -> Any:
+    """The first of two values, with the members of both."""
+    if isinstance(known, dict) and isinstance(value, dict):
+        return {name: _merged(known.get(name), value.get(name)) for name in {**known, **value}}
+    if isinstance(known, list) and isinstance(value, list):
+        return [reduce(_merged, [*known, *value], None)]
+    return value if known is None else known
+
+
+def names_of(fields: Iterable[pa.Field]) -> Iterator[str]:
+    """The names of columns, and of all fields inside."""
+    for one in fields:
+        yield one.name
+        yield from names_of(one.type.field(at) for at in range(one.type.num_fields))
+
+
+def _wire_fields(fields: Iterable[pa.Field], sample: Mapping[str, Any]) -> list[pa.Field] | None:
     """The fields as the parser reads them, in each spelling that the sample has; None if it cannot read one."""
     found = []
     for field in fields:

@@ -7,7 +7,9 @@ Invariant: the records that were parsed and the bad ones are all records that we
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +54,42 @@ def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(found, dict):
             yield found
+
+
+def with_new_spellings(
+    sampled: list[dict[str, Any]], values: Sequence[bytes], positions: Iterable[int], names: Iterable[str]
+) -> list[dict[str, Any]]:
+    """The samples, and for each spelling of a name that none of them has, a record that has it. Only the records at
+    some positions are searched: those that lack a value."""
+    texts = [values[at] for at in positions]
+    lines = b"\n".join(texts)
+    lowered = lines.lower() if lines.isascii() else lines.decode(errors="replace").lower().encode()
+    known = set(_names_in(sampled))
+    found: dict[str, dict[str, Any]] = {}
+    for name in {one.lower() for one in names}:
+        spellings = [one for one in known if one.lower() == name]
+        if lowered.count(_quoted(name)) == sum(lines.count(_quoted(one)) for one in spellings):
+            continue
+        key = re.compile(rf'"({re.escape(name)})"\s*:', re.IGNORECASE)
+        for text in texts:
+            for spelling in key.findall(text.decode(errors="replace")):
+                if spelling not in known and spelling not in found:
+                    with suppress(ValueError):
+                        found[spelling] = json.loads(text)
+    return [*sampled, *(one for one in found.values() if isinstance(one, dict))]
+
+
+def _quoted(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False).encode()
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """The names of all members at any depth."""
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _names_in(one)
 
 
 def parse_records(

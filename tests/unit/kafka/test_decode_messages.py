@@ -383,3 +383,43 @@ def test_there_are_six_formats():
     assert set(FORMATS) == {"debezium-json", "canal-json", "maxwell-json", "ogg-json", "json", "upsert-json"}
     for name in FORMATS:
         assert decoded(name).rows.num_rows == 0
+
+
+def spelled(name, at):
+    """A message of each format in which the row has the names of its fields in other cases."""
+    inner = {"A": at} if at % 7 == 4 else {"a": at}
+    row = {"id": at, "NAME" if at % 7 == 1 else "name": f"n{at}", "st": inner, "Li" if at == 150 else "li": [inner]}
+    envelopes = {
+        "debezium-json": {"before": None, "after": row, "op": "c"},
+        "ogg-json": {"after": row, "op_type": "I"},
+        "canal-json": {"data": [row], "type": "INSERT"},
+        "maxwell-json": {"data": row, "type": "insert"},
+    }
+    return json.dumps(envelopes.get(name, row)).encode()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("rare", [False, True])
+def test_names_in_another_case_count_where_no_sample_has_them(name, rare):
+    """Of 300 messages every third is a sample."""
+    kind = pa.struct([("a", pa.int64())])
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string()), ("st", kind), ("li", pa.list_(kind))])
+    numbers = [700 * at for at in range(300)]  # of the usual spelling
+    changed = {1: 1, 5: 4, 100: 150} if rare else {at: at for at in range(300)}
+    for at, number in changed.items():
+        numbers[at] = number
+    values = [spelled(name, at) for at in numbers]
+    found = decode(name, values, [b'{"id":1}'] * 300, Wanted(schema, ("id",)))
+    assert not found.bad
+    assert found.rows.column("name").to_pylist() == [f"n{at}" for at in numbers]
+    assert found.rows.column("st").to_pylist() == [{"a": at} for at in numbers]
+    assert found.rows.column("li").to_pylist() == [[{"a": at}] for at in numbers]
+
+
+def test_names_in_other_alphabets():
+    schema = pa.schema([("id", pa.int64()), ("größe", pa.string())])
+    values = [json.dumps({"id": at, "größe": "g"}, ensure_ascii=False).encode() for at in range(300)]
+    values[1] = json.dumps({"id": 1, "GRÖSSE": "no", "GRÖßE": "yes"}, ensure_ascii=False).encode()
+    values[2] = json.dumps({"id": 2, "x": "größe"}, ensure_ascii=False).encode()
+    found = decode("json", values, [None] * 300, Wanted(schema))
+    assert found.rows.column("größe").to_pylist()[:4] == ["g", "yes", None, "g"]
