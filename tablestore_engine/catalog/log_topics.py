@@ -67,14 +67,10 @@ def _make(log: LogSettings, tables: Tables) -> None:
         return
     for other in tables():
         found = settings_of(other.schema)
-        if found is not None and found.topic == log.topic and set(_brokers(found)) & set(_brokers(log)):
+        if found is not None and found.topic == log.topic and found.brokers & log.brokers:
             raise AlreadyExistsError(
                 f"Topic '{log.topic}' is the log of table {other.name}.", hint="Name another one by 'log.kafka.topic'."
             )
-
-
-def _brokers(log: LogSettings) -> list[str]:
-    return [one.strip() for one in log.servers.split(",")]
 
 
 def begin_log(state: TableState) -> None:

@@ -40,6 +40,11 @@ class LogSettings:
     sends_before: bool = True
     retention_millis: int | None = None
 
+    @property
+    def brokers(self) -> frozenset[str]:
+        """The brokers one by one."""
+        return frozenset(one.strip().lower() for one in self.servers.split(","))
+
 
 def has_log(options: CoreOptions) -> bool:
     """Whether a table has a log."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.errors import OptionError, SchemaError, UnsupportedTypeError
 from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.kafka.settings import settings_of
 from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
@@ -106,6 +107,12 @@ def sync_from_kafka(state: TableState, source: KafkaSource, rules: SyncRules) ->
 def _check(state: TableState, source: KafkaSource, rules: SyncRules) -> None:
     check_format(source.format, keyed=bool(state.schema.primary_keys))
     check_start(rules.start)
+    own = settings_of(state.schema)
+    if own is not None and own.topic == source.topic and own.brokers & source.log.brokers:
+        raise OptionError(
+            f"Topic '{source.topic}' is the log of table {state.name}: each change of the table would be taken again.",
+            hint="Take the changes into another table.",
+        )
 
 
 def batches(

@@ -9,7 +9,7 @@ import pytest
 from support.tables import make_table, reload
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import ConsumedElsewhereError, UserError
+from tablestore_engine.errors import ConsumedElsewhereError, OptionError, UserError
 from tablestore_engine.operation.commit.consumed_positions import positions_of
 from tablestore_engine.operation.kafka_source import sync_topic
 from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema
@@ -111,3 +111,11 @@ def test_a_message_that_removes_nothing_is_a_letter(tmp_path, letters):
         sync_of(table, None).take([UNMATCHED], (4,))
     sync_of(table, letters).take([INSERT, UNMATCHED], (4,))
     assert (reload(table).to_arrow().num_rows, offsets(letters)) == (1, [3])
+
+
+def test_a_table_does_not_take_its_own_log(tmp_path, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.catalog.log_topics.create_topic", lambda log: False)
+    log = {"log.system": "kafka", "log.kafka.bootstrap.servers": "other:1, LOCALHOST:9092"}
+    table = make_table(tmp_path, {"id": "INT"}, options={**log, "log.kafka.topic": SOURCE.topic})
+    with pytest.raises(OptionError, match=r"is the log of table default\.t: each change"):
+        sync_topic.sync_from_kafka(table.state, SOURCE, SyncRules())
