@@ -19,7 +19,9 @@ from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.create_schema import create_schema
+from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.alike_names import check_alike_fields
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, named
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
@@ -247,23 +249,39 @@ class TableStore(StoreSession):
         return guarded(frames.read(self.table(name), snapshot_id, options or {}))
 
     @in_one_message
-    def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
+    def changes(
+        self,
+        name: str,
+        start: Bound,
+        end: Bound | None = None,
+        *,
+        recorded: bool = False,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+    ) -> DataFrame:
         """The changes of a table after the snapshot `start`, up to and including `end` (default: the latest).
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
-        table's changelog files hold (`changelog-producer`), each change of each commit.
+        table's changelog files hold (`changelog-producer`), each change of each commit. `columns` are those of the
+        table to be read, and `where` is SQL of a condition on the rows: files that cannot fulfil it are not read.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
+            SqlError: a column or a condition that the changes do not have.
         """
         from tablestore_engine.spark.changelog.read_changes import read_changes
         from tablestore_engine.spark.errors.guarded_frames import guarded
+        from tablestore_engine.sql.row_level.row_level_target import predicate_on
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
-        return guarded(read_changes(self.spark, table, table.change_range(start, end, recorded=recorded), mode=mode))
+        between = table.change_range(start, end, recorded=recorded)
+        predicate = None if where is None else predicate_on(table, None, where)
+        found = guarded(read_changes(self.spark, table, between, predicate, mode=mode))
+        found = found if where is None else found.where(where)
+        return found if columns is None else found.select(ROW_KIND, *map(quoted_name, columns))
 
     @in_one_message
     def write(

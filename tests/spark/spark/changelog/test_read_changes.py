@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.spark_rows import rows
 
@@ -61,6 +63,18 @@ def test_dataframes_and_arrow_agree(keyed):
     assert sorted(tuple(row)[:4] for row in frame.collect()) == sorted(
         (row["_row_kind"], row["p"], row["id"], row["v"]) for row in arrow.to_pylist()
     )
+
+
+def test_dataframes_of_what_is_asked_for(keyed):
+    """Files of other partitions are not read, even if they are lost."""
+    keyed.execute("INSERT INTO k VALUES ('q', 1, 'q', map()), ('q', 2, 'r', map())")
+    after = keyed.table("k").latest_snapshot().id - 1
+    for file in Path(keyed.table("k").path).glob("p=[!q]*/*/data-*"):
+        file.rename(file.with_suffix(".away"))
+    frame = keyed.changes("k", after, columns=["v"], where="p = 'q' AND id > 1")
+    assert frame.collect() == [("+I", "r")]
+    with pytest.raises(SqlError, match="nosuch"):
+        keyed.changes("k", after, where="nosuch = 1")
 
 
 def test_read_options(keyed):
