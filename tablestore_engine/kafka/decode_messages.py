@@ -20,7 +20,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.kafka.json_convert import fit, member_units, names_of, units_of, wire_row
-from tablestore_engine.kafka.json_parse import BadRecord, Records, parse_records, samples, with_new_spellings
+from tablestore_engine.kafka.json_parse import (
+    BadRecord,
+    Records,
+    by_envelope,
+    parse_records,
+    samples,
+    with_new_spellings,
+)
 from tablestore_engine.kafka.new_columns import NewColumns
 from tablestore_engine.kafka.old_values import nulls_in, rows_before
 
@@ -99,19 +106,34 @@ def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | Non
     """The changed rows of messages. A message that cannot be read is bad, and says why."""
     filled = np.array([number for number, value in enumerate(values) if value and value.strip()], np.int64)
     texts = [text for number in filled if (text := values[number]) is not None]
-    sampled = list(samples(texts))
-    found = _decoded(name, texts, sampled, wanted)
-    more = with_new_spellings(sampled, texts, _lacking(found), names_of(wanted.schema))
-    if len(more) > len(sampled):
-        found = _decoded(name, texts, more, wanted)
-    found = _with_positions(found, filled)
+    groups = by_envelope(texts) if name in _FORMATS else [np.arange(len(texts))]
+    parts = [_with_positions(_of_texts(name, [texts[at] for at in one], wanted), filled[one]) for one in groups]
+    found = parts[0] if len(parts) == 1 else _together(parts)
     if name == "upsert-json":
         found = _with_deletes(found, values, keys, wanted)
     return _without_nulls(found, wanted)
 
 
+def _of_texts(name: str, texts: Sequence[bytes], wanted: Wanted) -> Decoded:
+    """The changed rows of messages that are not empty, and have the same envelope."""
+    sampled = list(samples(texts))
+    found = _decoded(name, texts, sampled, wanted)
+    more = with_new_spellings(sampled, texts, _lacking(found), names_of(wanted.schema))
+    return _decoded(name, texts, more, wanted) if len(more) > len(sampled) else found
+
+
+def _together(parts: Sequence[Decoded]) -> Decoded:
+    """The rows of several parts in the order of their messages."""
+    positions = np.concatenate([one.positions for one in parts])
+    order = np.argsort(positions, kind="stable")
+    rows = pa.concat_tables([one.rows for one in parts]).take(pa.array(order))
+    bad = tuple(bad for one in parts for bad in one.bad)
+    new = {name: kind for one in reversed(parts) for name, kind in one.new_columns.items()}
+    return Decoded(rows, np.concatenate([one.kinds for one in parts])[order], positions[order], bad, new)
+
+
 def _decoded(name: str, values: Sequence[bytes], sampled: list[dict[str, Any]], wanted: Wanted) -> Decoded:
-    """The changed rows of messages that are not empty. The samples have each spelling of names."""
+    """The changed rows of such messages. The samples have each spelling of names."""
     if name in _FORMATS:
         return _changes(_FORMATS[name], name, values, sampled, wanted)
     return _plain(values, sampled, wanted)
@@ -354,12 +376,8 @@ def _with_deletes(
     columns = [
         of_keys.rows.column(one.name) if one.name in wanted.keys else pa.nulls(count, one.type) for one in wanted.schema
     ]
-    rows = pa.concat_tables([found.rows, pa.Table.from_arrays(columns, schema=wanted.schema)])
-    kinds = np.concatenate([found.kinds, np.full(count, DELETE, np.int8)])
-    positions = np.concatenate([found.positions, of_keys.positions])
-    order = np.argsort(positions, kind="stable")
-    rows, kinds, positions = rows.take(pa.array(order)), kinds[order], positions[order]
-    return Decoded(rows, kinds, positions, (*found.bad, *of_keys.bad), found.new_columns)
+    rows = pa.Table.from_arrays(columns, schema=wanted.schema)
+    return _together([found, Decoded(rows, np.full(count, DELETE, np.int8), of_keys.positions, of_keys.bad)])
 
 
 def _without_nulls(found: Decoded, wanted: Wanted) -> Decoded:

@@ -55,7 +55,7 @@ def member_units(units: Units, name: str) -> Units:
 def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
     """The type in which values of a kind are read from JSON, by one of them (None: not known); None for no type."""
     if pa.types.is_list(kind):
-        inner = wire_type(kind.value_type, next((one for one in sample or () if one is not None), None))
+        inner = wire_type(kind.value_type, next((one for one in _elements(sample) if one is not None), None))
         return None if inner is None else pa.list_(inner)
     if pa.types.is_struct(kind):
         return _struct_type(kind, sample if isinstance(sample, dict) else {})
@@ -74,6 +74,10 @@ def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
     if pa.types.is_string(kind):
         return pa.int64() if isinstance(sample, int) else None  # the text of a fraction is not kept by the parser
     return None if pa.types.is_binary(kind) else pa.int64()
+
+
+def _elements(sample: Any) -> list[Any]:
+    return sample if isinstance(sample, list) else []
 
 
 def _is_number(kind: pa.DataType) -> bool:

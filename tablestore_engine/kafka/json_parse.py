@@ -23,9 +23,13 @@ from tablestore_engine.kafka.json_convert import Units, fit, member_units, membe
 _BLOCK = 1 << 28
 SAMPLED = 100
 _REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
+_ENVELOPE, _PAYLOAD = re.compile(rb'\s*\{\s*"(schema|payload)"\s*:'), re.compile(rb'"payload"\s*:')
 _AT_ONCE = 8192
 _MANY = 8  # refused as often, on average, records are not halved further
 _FEW = 16  # as many are read by Python's parser rather than halved further
+
+
+Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Records:
     """Parsed records in order: columns, the position of each among those given, and the bad ones."""
 
     table: pa.Table
-    positions: npt.NDArray[np.int64]
+    positions: Positions
     bad: tuple[BadRecord, ...] = ()
 
 
@@ -54,6 +58,29 @@ def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(found, dict):
             yield found
+
+
+def by_envelope(values: Sequence[bytes]) -> list[Positions]:
+    """The positions of the records that have the same envelope around them: the same schema before the payload, or
+    none. A schema says what the numbers in the payload mean."""
+    if not any(b'"payload"' in one for one in values):
+        return [np.arange(len(values))]
+    found: dict[bytes, list[int]] = {}
+    for at, value in enumerate(values):
+        found.setdefault(_envelope(value), []).append(at)
+    return [np.array(one, np.int64) for one in found.values()]
+
+
+def _envelope(value: bytes) -> bytes:
+    begin = _ENVELOPE.match(value)
+    if begin is None:
+        return b""
+    if begin[1] == b"schema":
+        payload = _PAYLOAD.search(value)
+        return b"?" if payload is None else value[: payload.start()]
+    with suppress(ValueError):
+        return json.dumps(json.loads(value).get("schema")).encode()
+    return b"?"
 
 
 def with_new_spellings(
@@ -147,7 +174,7 @@ class _Parser:
         self.units: Units = None
         self._refused_records = 0
         self.tables: list[pa.Table] = []
-        self.positions: list[npt.NDArray[np.int64]] = []
+        self.positions: list[Positions] = []
         self.bad: list[BadRecord] = []
 
     def parse(self, start: int, end: int) -> None:
@@ -172,6 +199,10 @@ class _Parser:
         lines = b"\n".join(values)
         if lines.count(b"\n") != len(values) - 1:
             lines = b"\n".join(one.replace(b"\n", b" ") for one in values)
+        # Arrow's parser dies of lines that are all `null`.
+        begun = lines.count(b"\n{") + lines.startswith(b"{")
+        if begun < len(values) and not all(one.lstrip().startswith(b"{") for one in values):
+            raise ValueError("a record is no JSON object")
         read = pa.json.ReadOptions(use_threads=True, block_size=min(_BLOCK, len(lines) + 1))
         table = pa.json.read_json(pa.BufferReader(lines), read_options=read, parse_options=self._options)
         if table.num_rows != len(values):
@@ -252,8 +283,9 @@ def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
     if pa.types.is_integer(kind) and type(value) is int:
         pa.scalar(value, kind)  # raises if it is too large
         return value
-    # The casts of whole columns, for a column of one value.
-    is_number = isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
+    # The casts of whole columns, for a column of one value. Arrow casts not every integer to a fraction, but its text.
+    fractions = pa.types.is_decimal(kind) or pa.types.is_floating(kind)
+    is_number = type(value) is int and not fractions and -(1 << 63) <= value < 1 << 63
     given = pa.array([value if is_number else str(value)])
     return fit(given, kind, units)[0].as_py()
 
