@@ -277,6 +277,8 @@ def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
     if isinstance(value, (dict, list)):
         raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")
     if pa.types.is_boolean(kind):
+        if type(value) is int:
+            return value != 0  # as Arrow casts a column of numbers
         if str(value).lower() not in ("true", "false", "0", "1"):
             raise ValueError(f"'{value}' is no boolean")
         return str(value).lower() in ("true", "1")

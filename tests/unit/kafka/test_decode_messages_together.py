@@ -57,7 +57,7 @@ POOL = (
     *(json.dumps({"id": at, **more}).encode() for at, more in enumerate([
         {"amt": 2}, {"amt": 3.5}, {"amt": "4"}, {"amt": True}, {"x": 1152921504606846976}, {"x": "1.5"}, {"l": 5},
         {"l": [1, None]}, {"l": "no"}, {"L": [2]}, {"AMT": 7}, {"Id": 3}, {"name": "n"}, {"name": 5},
-        {"name": {"a": 1}},
+        {"name": {"a": 1}}, {"b": -1}, {"b": 1}, {"b": "no"},
     ])),
 )  # fmt: skip
 
@@ -92,7 +92,13 @@ def of_schema(kind, value, wrapped=True):
 def test_a_message_means_the_same_among_others(name):
     """Rows and reasons of a batch are those of its messages one by one."""
     schema = pa.schema(
-        [("id", pa.int64()), ("amt", pa.decimal128(10, 2)), ("x", pa.float64()), ("l", pa.list_(pa.int32()))]
+        [
+            ("id", pa.int64()),
+            ("amt", pa.decimal128(10, 2)),
+            ("x", pa.float64()),
+            ("l", pa.list_(pa.int32())),
+            ("b", pa.bool_()),
+        ]
     )
     wanted = Wanted(schema.append(pa.field("name", pa.string())), ("id",))
     alone = {text: decode(name, [in_envelope(name, text)], [b'{"id":1}'], wanted) for text in POOL}
