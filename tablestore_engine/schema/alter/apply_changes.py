@@ -11,7 +11,7 @@ from dataclasses import replace
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
-from tablestore_engine.schema.alter.edit_fields import ELEMENT, VALUE, Path
+from tablestore_engine.schema.alter.edit_fields import Path
 from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
@@ -36,7 +36,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import DataField, DataType, RowType, inner_pairs
 
 
 def apply_changes(
@@ -166,11 +166,9 @@ def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
 def _forbidden(path: Path, before: DataType, after: DataType) -> Iterator[Path]:
     if before.nullable and not after.nullable:
         yield path
-    if isinstance(before, ArrayType) and isinstance(after, ArrayType):
-        yield from _forbidden((*path, ELEMENT), before.element, after.element)
-    elif isinstance(before, MapType) and isinstance(after, MapType):
-        yield from _forbidden((*path, VALUE), before.value, after.value)
-    elif isinstance(before, RowType) and isinstance(after, RowType):
+    for part, was, now in inner_pairs(before, after):
+        yield from _forbidden((*path, part), was, now)
+    if isinstance(before, RowType) and isinstance(after, RowType):
         old = {one.id: one.type for one in before.fields}
         for one in after.fields:
             if one.id in old:

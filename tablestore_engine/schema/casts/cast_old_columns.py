@@ -28,6 +28,7 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
     has_root,
+    inner_pairs,
 )
 
 CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
@@ -107,16 +108,13 @@ def is_same(past: DataType, current: DataType) -> bool:
     """Whether values are read as they are stored: the same types, and fields of the same ids and names in one order."""
     if isinstance(past, AtomicType) and isinstance(current, AtomicType):
         return past == current or past.as_nullable(True) == current.as_nullable(True)
-    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
-        return is_same(past.element, current.element)
-    if isinstance(past, MapType) and isinstance(current, MapType):
-        return is_same(past.key, current.key) and is_same(past.value, current.value)
     if isinstance(past, RowType) and isinstance(current, RowType):
         return len(past.fields) == len(current.fields) and all(
             one.id == other.id and one.name == other.name and is_same(one.type, other.type)
             for one, other in zip(past.fields, current.fields, strict=True)
         )
-    return False
+    inside = inner_pairs(past, current)
+    return bool(inside) and all(is_same(one, other) for _, one, other in inside)
 
 
 def past_field(past: RowType, field: DataField) -> DataField | None:

@@ -18,12 +18,12 @@ from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
     STRING_ROOTS,
-    ArrayType,
     AtomicType,
     DataField,
     DataType,
-    MapType,
     RowType,
+    inner_pairs,
+    nested_fields,
 )
 
 Fields = Sequence[DataField]
@@ -104,27 +104,13 @@ def _replaced(past: Fields, now: Fields, but: AbstractSet[int], within: str, amo
 def _replaced_inside(past: DataType, now: DataType, but: AbstractSet[int], path: str) -> str:
     if isinstance(past, RowType) and isinstance(now, RowType):
         return _replaced(past.fields, now.fields, but, f"{path}.", past.fields)
-    if isinstance(past, ArrayType) and isinstance(now, ArrayType):
-        return _replaced_inside(past.element, now.element, but, f"{path}.element")
-    if isinstance(past, MapType) and isinstance(now, MapType):
-        keys = _replaced_inside(past.key, now.key, but, f"{path}.key")
-        return keys or _replaced_inside(past.value, now.value, but, f"{path}.value")
-    return ""
+    found = (_replaced_inside(one, other, but, f"{path}.{part}") for part, one, other in inner_pairs(past, now))
+    return next(filter(None, found), "")
 
 
 def field_ids(fields: Fields) -> AbstractSet[int]:
     """The ids of columns, and of all fields in them."""
-    return frozenset(one.id for one in fields).union(*(_ids_inside(one.type) for one in fields))
-
-
-def _ids_inside(kind: DataType) -> AbstractSet[int]:
-    if isinstance(kind, RowType):
-        return field_ids(kind.fields)
-    if isinstance(kind, ArrayType):
-        return _ids_inside(kind.element)
-    if isinstance(kind, MapType):
-        return _ids_inside(kind.key) | _ids_inside(kind.value)
-    return frozenset()
+    return frozenset(one.id for column in fields for one in (column, *nested_fields(column.type)))
 
 
 def _retyped(
@@ -144,11 +130,10 @@ def _retyped(
 def _retyped_inside(path: str, past: DataType, now: DataType, kept: AbstractSet[int]) -> str:
     if isinstance(past, RowType) and isinstance(now, RowType):
         return next((why for _, why, _ in _retyped(past.fields, now.fields, kept, f"{path}.")), "")
-    if isinstance(past, ArrayType) and isinstance(now, ArrayType):
-        return _retyped_inside(f"{path}.element", past.element, now.element, kept)
-    if isinstance(past, MapType) and isinstance(now, MapType):
-        keys = _retyped_inside(f"{path}.key", past.key, now.key, kept)
-        return keys or _retyped_inside(f"{path}.value", past.value, now.value, kept)
+    inside = inner_pairs(past, now)
+    if inside:
+        found = (_retyped_inside(f"{path}.{part}", one, other, kept) for part, one, other in inside)
+        return next(filter(None, found), "")
     if isinstance(past, AtomicType) and isinstance(now, AtomicType) and _keeps_results(past, now):
         return ""
     then, today = past.as_nullable(True), now.as_nullable(True)
@@ -196,7 +181,5 @@ def _renamed(past: Fields, now: Fields, within: Path, into: Path) -> Iterator[tu
 def _renamed_inside(past: DataType, now: DataType, old: Path, new: Path) -> Iterator[tuple[Path, Path]]:
     if isinstance(past, RowType) and isinstance(now, RowType):
         yield from _renamed(past.fields, now.fields, old, new)
-    elif isinstance(past, ArrayType) and isinstance(now, ArrayType):
-        yield from _renamed_inside(past.element, now.element, (*old, "element"), (*new, "element"))
-    elif isinstance(past, MapType) and isinstance(now, MapType):
-        yield from _renamed_inside(past.value, now.value, (*old, "value"), (*new, "value"))
+    for part, one, other in inner_pairs(past, now):
+        yield from _renamed_inside(one, other, (*old, part), (*new, part))

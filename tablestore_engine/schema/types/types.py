@@ -269,6 +269,15 @@ def types_in(data_type: DataType, column: str = "") -> Iterator[tuple[str, DataT
             yield from types_in(one.type, f"{column}.{one.name}")
 
 
+def inner_pairs(one: DataType, other: DataType) -> list[tuple[str, DataType, DataType]]:
+    """The types inside of two arrays, or of two maps, each with the last part of its path; none for other types."""
+    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
+        return [("element", one.element, other.element)]
+    if isinstance(one, MapType) and isinstance(other, MapType):
+        return [("key", one.key, other.key), ("value", one.value, other.value)]
+    return []
+
+
 def has_root(data_type: DataType, roots: Collection[str]) -> bool:
     """Whether a type, or one inside of it, is one of some atomic types."""
     return any(isinstance(one, AtomicType) and one.root in roots for _, one in types_in(data_type))
