@@ -228,6 +228,21 @@ class TableSchema:
             return False
         return kept is Kept.FOLD or (kept is Kept.NEWEST and bool(options.sequence_field))
 
+    @cached_property
+    def required_columns(self) -> tuple[str, ...]:
+        """The columns that cannot be null."""
+        return tuple(one.name for one in self.fields if not one.type.nullable)
+
+    @cached_property
+    def removing_columns(self) -> tuple[str, ...] | None:
+        """The columns by which a record of kind -D removes the row of its key; the others may be null in it. None for
+        all columns: the record's values are folded, or become rows of a changelog or of the log."""
+        options = self.core_options
+        passed_on = options.changelog_producer == "input" or options.log_system != "none"
+        if passed_on or options.rowkind_field or self.merge_engine.rules.kept is not Kept.NEWEST:
+            return None
+        return (*self.primary_keys, *self.partition_keys, *options.sequence_field, *self.required_columns)
+
     @property
     def keeps_deletes(self) -> bool:
         """Whether deletes are kept by every merge, because a late row may be older than a delete."""

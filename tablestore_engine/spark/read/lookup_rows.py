@@ -176,6 +176,16 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[
     return pa.Table.from_batches(chain.from_iterable(found), output_schema(plan.schema, names))
 
 
+def with_nulls(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Rows with nulls for the columns that were not read of them, if these can be null."""
+    read = set(rows.column_names)
+    shape = output_schema(schema, tuple(f.name for f in schema.fields if f.name in read or f.type.nullable))
+    if len(shape) == len(read):
+        return rows
+    columns = [rows.column(f.name) if f.name in read else pa.nulls(rows.num_rows, f.type) for f in shape]
+    return pa.Table.from_arrays(columns, schema=shape)
+
+
 class _Held:
     """How many rows are held; safe for many threads."""
 

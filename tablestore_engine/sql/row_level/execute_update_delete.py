@@ -22,6 +22,7 @@ from tablestore_engine.sql.row_level.aggregates import aggregates_refused, set_c
 from tablestore_engine.sql.row_level.assignments import assigned_values, of_columns
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
+from tablestore_engine.sql.row_level.clauses.seen_columns import seen_by_delete, seen_by_update
 from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -74,7 +75,7 @@ def _found(statement: Delete, context: RowContext, table: Table | None = None) -
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
     with _refused(target, where):
-        return (target, where) if target.marks else looked_up(target, where)
+        return (target, where) if target.marks else looked_up(target, where, seen_by_delete(table.schema))
 
 
 def _removed_rows(target: RowLevelTarget, where: str | None) -> DataFrame:
@@ -135,7 +136,7 @@ def _updated(statement: Update, context: RowContext) -> _Updated:
     target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
     with _of_update(target, statement):
         _check_assignable(target, statement.assignments)
-        target, where = looked_up(target, where)
+        target, where = looked_up(target, where, seen_by_update(table.schema, assignments))
         rows_sql = cache(lambda: f"{target.register()} AS {quoted_name(target.alias)}")
         values = assigned_values(target, statement.assignments, target.expression, rows_sql, [target.side])
     own = {name: _own(target, name) for name in table.schema.field_names}

@@ -27,6 +27,7 @@ from tablestore_engine.spark.read.lookup_rows import (
 )
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.sql.row_level.clauses.seen_columns import Seen, sees_all
 from tablestore_engine.sql.row_level.in_subqueries import is_true, memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.tokens.lexer import tokenize
@@ -35,8 +36,9 @@ _NOT_ALONE = frozenset(["AND", "OR", "(", "CASE"])
 """Tokens by which a condition is more than a single comparison."""
 
 
-def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTarget, str | None]:
-    """The target with the rows that WHERE may hold for, and what is left to test of them; or both as they are.
+def looked_up(target: RowLevelTarget, where_sql: str | None, seen: Seen) -> tuple[RowLevelTarget, str | None]:
+    """The target with the rows that WHERE may hold for, and what is left to test of them; or both as they are. Rows of
+    a table with a key have values of the columns that are `seen`.
 
     Raises:
         TableStoreError: the condition cannot be evaluated.
@@ -46,32 +48,32 @@ def looked_up(target: RowLevelTarget, where_sql: str | None) -> tuple[RowLevelTa
         return target, where_sql
     pinned = None if target.marks else pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:
-        return target.of_keys(pinned), where_sql
-    found = None if target.marks else _of_subquery(target, where_sql)
+        return target.of_keys(pinned, seen(where_sql)), where_sql
+    found = None if target.marks else _of_subquery(target, where_sql, seen)
     if found is None and is_large(target.plan):
-        found = _of_condition(target, where_sql)
+        found = _of_condition(target, where_sql, seen)
     if found is None:
         return target, where_sql
     target.frames.settled(0)
     return found
 
 
-def rows_where(target: RowLevelTarget, condition_sql: str) -> RowLevelTarget | None:
+def rows_where(target: RowLevelTarget, condition_sql: str, seen: Seen = sees_all) -> RowLevelTarget | None:
     """The target with the rows for which a bound condition is true; None when they are too many."""
-    return _with_rows_of(target, f"{target.register()} AS {quoted_name(target.alias)} WHERE {condition_sql}")
+    return _with_rows_of(target, f"{target.register()} AS {quoted_name(target.alias)} WHERE {condition_sql}", seen)
 
 
-def rows_in(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
+def rows_in(target: RowLevelTarget, rows_sql: str, seen: Seen) -> RowLevelTarget | None:
     """The target with the rows of an item of a FROM list, which are rows of it; None when they are too many."""
-    return _with_rows_of(target, rows_sql)
+    return _with_rows_of(target, rows_sql, seen)
 
 
-def _of_subquery(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, str | None] | None:
+def _of_subquery(target: RowLevelTarget, where_sql: str, seen: Seen) -> tuple[RowLevelTarget, str | None] | None:
     schema = target.table.schema
     for one in memberships(where_sql, owner_of(target.table, target.written_alias)):
         names = [schema.field(name).name for name in one.columns if schema.has_field(name)]
         keys = _keys_of(target, one.query_sql, names) if len(names) == len(one.columns) else None
-        found = None if keys is None else target.of_keys(keys)
+        found = None if keys is None else target.of_keys(keys, seen(one.rest_sql))
         if found is not None and found.rows is not None:
             return found, None if is_true(one.rest_sql) else one.rest_sql
     return None
@@ -103,10 +105,10 @@ def _columns_named(schema: TableSchema, query_sql: str) -> list[str]:
     return [name for name in schema.field_names if name.lower() in names]
 
 
-def _of_condition(target: RowLevelTarget, where_sql: str) -> tuple[RowLevelTarget, None] | None:
+def _of_condition(target: RowLevelTarget, where_sql: str, seen: Seen) -> tuple[RowLevelTarget, None] | None:
     if _is_wide(target, where_sql):
         return None
-    found = rows_where(target, target.expression(where_sql))
+    found = rows_where(target, target.expression(where_sql), seen)
     return None if found is None else (found, None)
 
 
@@ -118,7 +120,7 @@ def _is_wide(target: RowLevelTarget, where_sql: str) -> bool:
     return certain_rows(target.plan, one, target.table.state.schemas.load) > MOST_KEYS
 
 
-def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | None:
+def _with_rows_of(target: RowLevelTarget, rows_sql: str, seen: Seen) -> RowLevelTarget | None:
     schema = target.table.schema
     if target.marks:
         positions = few_positions(target.frames.run(f"SELECT {FILE_COLUMN}, {POSITION_COLUMN} FROM {rows_sql}"))
@@ -129,7 +131,7 @@ def _with_rows_of(target: RowLevelTarget, rows_sql: str) -> RowLevelTarget | Non
         return None
     keys = target.frames.run(f"SELECT {', '.join(map(quoted_name, names))} FROM {rows_sql}")
     few = few_keys_of(keys, schema)
-    found = None if few is None else target.of_keys(few)
+    found = None if few is None else target.of_keys(few, seen(None))
     return None if found is None or found.rows is None else found
 
 

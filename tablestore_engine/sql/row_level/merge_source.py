@@ -24,7 +24,7 @@ from tablestore_engine.schema.types.types import DataField, has_root
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.queries.kept_rows import kept
-from tablestore_engine.spark.read.lookup_rows import few_keys, key_names, keys_among, lookup_columns
+from tablestore_engine.spark.read.lookup_rows import few_keys, keys_among, lookup_columns
 from tablestore_engine.spark.read.merge_source_bounds import (
     bounds_of,
     comparable_columns,
@@ -34,10 +34,10 @@ from tablestore_engine.spark.read.merge_source_bounds import (
 from tablestore_engine.spark.write.writer import Rows, few_rows
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.query.hidden_columns import hidden_names
-from tablestore_engine.sql.query.joined_keys import names_others
 from tablestore_engine.sql.query.predicate_reader import conjuncts
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
+from tablestore_engine.sql.row_level.clauses.seen_columns import seen_by_merge
 from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
@@ -217,31 +217,17 @@ def _matched(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget
     """
     schema = merge.table.schema
     by_key = lookup_columns(pairs, schema)
+    seen = seen_by_merge(merge.statement, schema, source.frame.columns)
     if not by_key:
         bounds = bounds_of(source.rows, pairs, schema)
         target = merge.target((merge.on(), *bounds.predicates), ())
-        return rows_in(target, rows_with_values_of(source.view, target.register(), pairs, bounds))
+        return rows_in(target, rows_with_values_of(source.view, target.register(), pairs, bounds), lambda _: seen)
     if source.held is not None:
         keys = keys_among(source.held, by_key, schema)
     else:
         keys = few_keys(source.rows, by_key, schema)
-    found = None if keys is None else target.of_keys(keys, _seen_columns(merge))
+    found = None if keys is None else target.of_keys(keys, seen)
     return None if found is None or found.rows is None else found
-
-
-def _seen_columns(merge: _Merge) -> list[str] | None:
-    """The columns that a MERGE which only inserts reads of the rows that match: those of the key and of ON; None where
-    it may read any."""
-    statement, schema = merge.statement, merge.table.schema
-    tokens = tokenize(statement.on_sql)
-    if statement.matched or statement.not_matched_by_source:
-        return None
-    if any(one.key == "*" or names_others(tokens, i) for i, one in enumerate(tokens)):
-        return None
-    if computed_columns(schema.options):
-        return None
-    named = {one.name.lower() for one in tokens if one.is_name}
-    return [name for name in schema.field_names if name in key_names(schema) or name.lower() in named]
 
 
 def source_fields(source: DataFrame) -> tuple[DataField, ...]:

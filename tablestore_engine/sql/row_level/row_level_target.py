@@ -43,7 +43,7 @@ from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_t
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
-from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys
+from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys, with_nulls
 from tablestore_engine.spark.read.merge_on_read import read_plan
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.file_scan import read_positions
@@ -173,11 +173,11 @@ class RowLevelTarget:
 
     def of_keys(self, keys: RowKeys, columns: Sequence[str] | None = None) -> RowLevelTarget:
         """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None). Of
-        the `columns`, by default all: others are then seen by nothing that the statement does."""
+        the `columns`, by default all: the statement sees no values of others, which are null, or left out."""
         known = [one for one in (self.predicate, *predicates_of(keys)) if one is not None]
         plan = self.table.scan(self.snapshot, conjunction(known)) if self.snapshot else self.plan
         rows = rows_of_keys(self.table, plan, keys, columns)
-        return self if rows is None else replace(self, plan=plan, rows=rows)
+        return self if rows is None else replace(self, plan=plan, rows=with_nulls(rows, plan.schema))
 
     def at(self, positions: pa.Table) -> RowLevelTarget:
         """The target with only the rows at some positions (`rows_at`), unless they are too many (`rows` None)."""
