@@ -102,7 +102,11 @@ def aligned_rows(statement: Insertion, frame: DataFrame, schema: TableSchema, fr
 
 
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
-    """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
+    """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows; run again like INSERT INTO."""
+    return with_retry(lambda: _overwrite(statement, context))
+
+
+def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
     table, frames, aligned = rows_of_insert(statement, context)
     schema = table.schema
     replaces = None

@@ -274,3 +274,20 @@ def test_a_writer_that_keeps_losing_says_so(store, monkeypatch):
     with pytest.raises(ConflictError, match="first"):
         store.execute("INSERT INTO c VALUES (1)")
     assert not data_files(store.table("c"))
+
+
+def test_an_overwrite_that_is_overtaken_by_an_alter_runs_again(store, monkeypatch):
+    from tablestore_engine.spark.dml import insert_overwrite
+
+    store.execute("CREATE TABLE c (id INT, v INT)")
+    store.execute("INSERT INTO c VALUES (1, 1), (2, 2)")
+    write_files, others = insert_overwrite.write_files, ["SET NOT NULL", "DROP NOT NULL"]
+
+    def overtaken(*args, **kwargs):
+        for change in [others.pop(0)] if others else []:
+            store.execute(f"ALTER TABLE c ALTER COLUMN v {change}")
+        return write_files(*args, **kwargs)
+
+    monkeypatch.setattr(insert_overwrite, "write_files", overtaken)
+    store.execute("INSERT OVERWRITE c SELECT id + 1, v FROM c")
+    assert (rows(store, "SELECT * FROM c"), others) == ([(2, 1), (3, 2)], [])
