@@ -173,10 +173,11 @@ def _changes(
     form: _Format, name: str, values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted
 ) -> Decoded:
     found = sampled
-    wrapped = bool(found) and isinstance(found[0].get("payload"), dict)
-    units = units_of(found[0].get("schema")) if wrapped else None
+    in_envelope = [one for one in found if isinstance(one.get("payload"), dict)]
+    wrapped = bool(in_envelope)
+    units = units_of(in_envelope[0].get("schema")) if wrapped else None
     if wrapped:
-        found = [one["payload"] for one in found if isinstance(one.get("payload"), dict)]
+        found = [one["payload"] for one in in_envelope]
     after_fields = wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
     row = pa.struct(after_fields or [])
     keys = {one.lower() for one in wanted.keys}

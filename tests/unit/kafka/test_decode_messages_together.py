@@ -128,3 +128,14 @@ def test_each_message_of_debezium_has_the_units_of_its_schema():
     assert found.rows.column("ts").to_pylist() == [*[first] * 5, first + dt.timedelta(seconds=1)]
     assert found.positions.tolist() == [*range(6)]
     assert not found.bad
+
+
+def test_a_payload_that_is_null_is_bad_alone():
+    noon = 1709208000
+    good = of_schema("Timestamp", noon * 1000)
+    empty = good[: good.index(b'"payload": {')] + b'"payload": null}'
+    wanted = Wanted(pa.schema([("id", pa.int64()), ("ts", pa.timestamp("us"))]), every_before=True)
+    for first in (empty, b'{"schema":null,"payload":null}', b"{}", b"null"):
+        found = decode("debezium-json", [first, *[good] * 20], [None] * 21, wanted)
+        assert [one.position for one in found.bad] == [0], first
+        assert found.rows.column("ts").to_pylist() == [dt.datetime(2024, 2, 29, 12)] * 20
