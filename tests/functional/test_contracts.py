@@ -233,7 +233,8 @@ models:
       - {name: n, data_type: numeric}
 seeds:
   - name: seeded
-    config: {column_types: {v: varchar(5)}}
+    config: {column_types: {v: varchar(5)}, contract: {enforced: true}}
+    columns: [{name: v, data_type: text}, {name: W, data_type: varchar(2)}]
 """
 APPEND = "append_new_columns"
 STRUCTS = "array<struct<x:varchar(3)>>"
@@ -252,7 +253,7 @@ class TestLengths:
 
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"seeded.csv": "v\nabcde\n"}
+        return {"seeded.csv": "v,w\nabcde,ab\n"}
 
     def of(self, number, text, inside):
         return f"select {number} as id, '{text}' as a, array(named_struct('x', '{inside}')) as s"
@@ -275,9 +276,9 @@ class TestLengths:
         run_dbt(["build"])
         assert self.types(project, "sized") == ["int", "varchar(3)", STRUCTS]
         assert self.types(project, "of_sized") == ["varchar(4)", "array<struct<x:string>>", "decimal(38,9)"]
-        assert self.types(project, "seeded") == ["varchar(5)"]
+        assert self.types(project, "seeded") == ["varchar(5)", "varchar(2)"]
         for table, row in (("sized", "1, 'abcd', null"), ("sized", "1, 'a', array(named_struct('x', 'long'))"),
-                           ("seeded", "'abcdef'")):  # fmt: skip
+                           ("seeded", "'abcdef', ''")):  # fmt: skip
             with pytest.raises(Exception, match="has the type VARCHAR"):
                 project.run_sql(f"insert into {{schema}}.{table} values ({row})")
 
@@ -286,7 +287,7 @@ class TestLengths:
         for mode, more in (("fail", ()), (APPEND, ()), (APPEND, ("--full-refresh",))):
             self.run(project, "varchar(3)", mode, 2, long, "x", fails=inside, more=more)
             self.run(project, "varchar(3)", mode, 2, "a", long, fails=f"the type {STRUCTS}", more=more)
-        write_file("v\nabcdef\n", project.project_root, "seeds", "seeded.csv")
+        write_file("v,w\nabcdef,a\n", project.project_root, "seeds", "seeded.csv")
         [result] = run_dbt(["seed"], expect_pass=False)
         assert "has the type VARCHAR(5), and a value has 6 characters" in result.message
         counts = "(select count(*) from {schema}.sized), (select count(*) from {schema}.seeded)"

@@ -98,11 +98,11 @@ class ContractMethods(SQLAdapter):
             one if kind is None else TableStoreColumn(one.name, spark_type(kind), declared=True) for one, kind in found
         ]
 
-    def _seed_types(self, model: Mapping[str, Any]) -> dict[str, str]:
+    def _seed_types(self, names: Iterable[str], model: Mapping[str, Any]) -> dict[str, str]:
         """The types that are declared for the columns of a seed, by `column_types` or, with lengths, by a contract."""
-        names = {one.lower(): one for one in contracts.names(model)}
-        sized = ((name, kind) for name, kind in self._text_types(model).items() if has_length(kind))
-        declared = {names[name]: spark_type(kind) for name, kind in sized}
+        types = self._text_types(model)
+        found = ((name, types.get(name.lower())) for name in names)
+        declared = {name: spark_type(kind) for name, kind in found if kind is not None and has_length(kind)}
         return {**declared, **(model["config"].get("column_types") or {})}
 
     @available.parse_list

@@ -240,7 +240,7 @@ class MacroMethods(ChangeMethods):
     ) -> SeedLoad:
         """Replace the rows of a table by those of a seed, in one atomic step."""
         note = self._schema_notes.pop(str(model["unique_id"]), "")
-        columns = seeds.columns_of(agate_table, self._seed_types(model), self.convert_type)
+        columns = seeds.columns_of(agate_table, self._seed_types(agate_table.column_names, model), self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
         types = text_types((one.name, one.type) for one in columns)
         layout = replace(self.tablestore_layout(model), listed=listed_columns((one.name for one in columns), types))
