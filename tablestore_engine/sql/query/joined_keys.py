@@ -10,9 +10,11 @@ common table expression in its own FROM.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from tablestore_engine.sql.query.hidden_columns import stars
 from tablestore_engine.sql.query.membership import items_between, read_memberships
 from tablestore_engine.sql.query.predicate_reader import read_column, read_equalities
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent, pushed_sides
@@ -54,9 +56,13 @@ def named_columns(structure: Structure, tokens: list[Token]) -> frozenset[str] |
     # FROM t JOIN s ON …, TABLE t; and t AS q(x, y), which has other names for the columns
     if any(table.select.items is None or table.renames_columns for table in structure.tables):
         return None
-    copies = {one.items[0] for one in _selects(structure) if one.items and _is_copy(one, one.items, tokens)}
+    selects = _selects(structure)
+    known = {one.items[0] for one in selects if one.items and _is_copy(one, one.items, tokens)}
+    lists: dict[Select, bool] = {}
+    with suppress(RecursionError):  # of hundreds of levels, it is not known what a star means
+        known |= {i for one in selects if _reads_lists(one, tokens, lists) for i in stars(one, tokens)}
     for i, token in enumerate(tokens):
-        if token.key in _UNNAMED or (_is_star(tokens, i) and i not in copies) or names_others(tokens, i):
+        if token.key in _UNNAMED or (_is_star(tokens, i) and i not in known) or names_others(tokens, i):
             return None
     return frozenset(token.name.lower() for token in tokens if token.is_name)
 
@@ -94,6 +100,31 @@ def _is_copy(select: Select, items: Span, tokens: list[Token]) -> bool:
         if depth < 0 or token.key in _BY_NUMBER:
             return depth < 0
     return False
+
+
+def _reads_lists(select: Select, tokens: list[Token], known: dict[Select, bool]) -> bool:
+    """Whether all that a select reads are subqueries and common table expressions that name each of their columns: its
+    star means these. `known` are the answers for other selects."""
+    if select not in known:
+        known[select] = False
+        queries = [
+            one.query or (one.cte.query if one.cte and not one.cte.recursive else None) for one in select.relations
+        ]
+        known[select] = bool(queries) and not select.opaque and all(_is_list(one, tokens, known) for one in queries)
+    return known[select]
+
+
+def _is_list(query: Query | None, tokens: list[Token], known: dict[Select, bool]) -> bool:
+    if query is None or not query.selects:
+        return False
+    for select in query.selects:
+        own = set(stars(select, tokens))
+        found = {i for i in range(*(select.items or (0, 0))) if _is_star(tokens, i)}
+        if select.items is None or select.opaque or not found <= own:
+            return False
+        if found and not _reads_lists(select, tokens, known):
+            return False
+    return True
 
 
 def _is_star(tokens: list[Token], i: int) -> bool:

@@ -47,7 +47,8 @@ def model(tmp_path):
     [
         (f"select id, _row_kind from {CHANGES} where id > 1", False),
         (f"select count(*) as n from {CHANGES}", False),
-        (f"with c as (select id from {CHANGES}) select * from c", True),
+        (f"with c as (select id from {CHANGES}) select * from c", False),
+        (f"with c as (select * from {CHANGES}) select * from c", True),
         (f"select * from {CHANGES}", True),
         (f"select id from {CHANGES} where V > 1", True),
         (f"select c.id from {CHANGES} c join (select * from `default`.`orders` version as of 2) o on o.v = c.id", True),

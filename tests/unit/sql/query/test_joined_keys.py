@@ -169,6 +169,34 @@ def test_a_copy_of_a_table_needs_the_columns_that_are_named_around_it(query):
 
 
 @pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("WITH t AS (SELECT a, v AS w FROM big) SELECT * FROM t WHERE w > 1", {"a", "v"}),
+        ("WITH t AS (SELECT * FROM big), u AS (SELECT a FROM t), w AS (SELECT * FROM u) SELECT * FROM w", {"a"}),
+        (
+            "SELECT * EXCEPT (n) FROM (SELECT a, count(*) AS n FROM big GROUP BY a UNION SELECT v, 1 FROM big)",
+            {"a", "v"},
+        ),
+        ("WITH t(x) AS (SELECT a FROM big) SELECT * FROM t JOIN (SELECT v AS x FROM big) s USING (x)", {"a", "v"}),
+        ("SELECT * FROM (SELECT a, * FROM big)", None),
+        ("SELECT * FROM (SELECT struct(*) AS s FROM big)", None),
+        ("SELECT * FROM (SELECT a FROM big) t JOIN big ON t.a = big.a", None),
+        ("WITH t AS (SELECT * FROM big), u AS (SELECT * FROM t) SELECT * FROM u", None),
+        ("SELECT * FROM (SELECT a FROM big UNION ALL SELECT * FROM other)", None),
+        ("SELECT * FROM (FROM big |> SELECT a)", None),
+        ("SELECT * FROM (SELECT a FROM big) WHERE EXISTS (SELECT * FROM big)", None),
+    ],
+)
+def test_a_star_of_columns_that_are_named(query, names):
+    for one in references(query):
+        if names is None:
+            assert one.columns is None
+        else:
+            assert one.columns is not None
+            assert names == one.columns & {"a", "v", "other_column"}
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "SELECT * FROM (SELECT * FROM big) t JOIN few s ON t.a = s.x",
