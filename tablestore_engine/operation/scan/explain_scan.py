@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
@@ -19,6 +19,7 @@ from tablestore_engine.schema.table.predicate import (
     fixes_a_column,
     only_on,
 )
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.storage.paths import bucket_name
 
@@ -70,11 +71,32 @@ def scan_text(name: str, live: Sequence[ManifestEntry], plan: ScanPlan, predicat
     return "\n".join(lines)
 
 
+def replaced_text(
+    name: str, live: Sequence[ManifestEntry], schema: TableSchema, replaces: Callable[[ManifestEntry], bool] | None
+) -> str:
+    """The files and partitions of a table that a statement replaces; of unknown rows, if `replaces` is None."""
+    lines = [f"== Replaced files of {name} =="]
+    if replaces is None:
+        return "\n".join([*lines, f"those of the partitions in which there are rows, of {len(live)} files"])
+    replaced = [entry for entry in live if replaces(entry)]
+    lines.append(f"{len(replaced)} of {len(live)} files are replaced")
+    if schema.partition_keys:
+        partitions = PartitionFormat(schema)
+        names = sorted({partitions.path_of(entry.partition) for entry in replaced})
+        number = len({entry.partition for entry in live})
+        lines.append(f"partitions: {len(names)} of {number}{': ' if names else ''}{_few(names)}")
+    return "\n".join(lines)
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+
+
 def _line(what: str, found: Iterable[str], left_out: Sequence[str], why: str) -> str:
     number = len(list(found))
     text = f"{what}: {number - len(left_out)} of {number}"
     if not left_out:
         return text
     names = sorted(left_out)
-    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{text}; left out by {why}: {', '.join(names[:_MOST_NAMES])}{more}"
+    return f"{text}; left out by {why}: {_few(names)}"

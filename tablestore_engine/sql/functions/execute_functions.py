@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import check_python, is_session_function, made_here
 from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary, refuse_temporary_views
 from tablestore_engine.sql.query.bind import references
+from tablestore_engine.sql.query.function_calls import function_calls
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.function import (
     CreateFunction,
@@ -35,6 +37,11 @@ def execute_create_function(statement: CreateFunction, context: RowContext) -> S
     function = statement.definition.named(database, name)
     if function.language == PYTHON:
         check_python(function)
+    if _calls_itself(function, database, name, context):
+        raise SqlError(
+            f"Function '{function.full_name}' calls itself.",
+            hint="Write it without recursion, or in Python.",
+        )
     frames, what = context.frames(only_columns=True), f"Function '{function.full_name}'"
     text = f"SELECT {', '.join(_texts(function)) or '1'}"
     refuse_temporary_views(frames.spark, what, sorted({r.name for r in references(text) if r.database is None}))
@@ -43,6 +50,15 @@ def execute_create_function(statement: CreateFunction, context: RowContext) -> S
     existing = statement.existing
     functions.create(database, name, function, replace=existing.is_replaced, if_not_exists=existing is Existing.KEPT)
     return StatementResult("CREATE FUNCTION")
+
+
+def _calls_itself(function: Function, database: str, name: str, context: RowContext) -> bool:
+    """Whether a function in SQL calls its own name, unless Spark has a function of this name."""
+    calls = (call for text in _texts(function) for call in function_calls(text))
+    own = {call.parts[:-1] for call in calls if call.parts[-1].lower() == name.lower()}
+    if any(parts and parts[0].lower() == database.lower() for parts in own):
+        return True
+    return () in own and not _is_sparks(name, context)
 
 
 def _texts(function: Function) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.scan.explain_scan import scan_text
+from tablestore_engine.operation.scan.explain_scan import replaced_text, scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.pinned_queries.explained_query import plan_of
 from tablestore_engine.sql.result import StatementResult
@@ -16,7 +16,7 @@ from tablestore_engine.sql.row_level.replace_where import replacing_rows
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
 from tablestore_engine.sql.statements.row import Delete, Insertion, InsertOverwrite, Merge, RowStatement, Update
 from tablestore_engine.sql.statements.statement import Statement
-from tablestore_engine.sql.write_statements.execute_insert import rows_of_insert
+from tablestore_engine.sql.write_statements.execute_insert import replaced_files, rows_of_insert
 from tablestore_engine.sql.write_statements.statement_context import RowContext, with_dynamic_options
 from tablestore_engine.sql.write_statements.through_view import (
     Change,
@@ -45,7 +45,11 @@ def explained(inner: Statement, prefix: str, context: RowContext) -> StatementRe
             return _of_changes(target, changed, prefix)
     if isinstance(inner, Insertion):
         table, frames, rows = rows_of_insert(inner, context)
-        plan = plan_of(frames, f"SELECT * FROM {quoted_name(frames.register(table.name, rows))}", prefix)
+        notes = []
+        if isinstance(inner, InsertOverwrite):
+            live = table.live_files() if table.latest_snapshot() else []
+            notes = [replaced_text(table.name, live, table.schema, replaced_files(inner, table.schema, frames))]
+        plan = plan_of(frames, f"SELECT * FROM {quoted_name(frames.register(table.name, rows))}", prefix, notes)
         return StatementResult("EXPLAIN", dataframe=plan)
     query = getattr(inner, "query_sql", None)
     if query is None:

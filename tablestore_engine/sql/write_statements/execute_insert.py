@@ -108,14 +108,18 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
 
 def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
     table, frames, aligned = rows_of_insert(statement, context)
-    schema = table.schema
-    replaces = None
-    if not by_rows(statement, schema, frames.spark):
-        replaces = files_of(written_values(statement.partition, schema, frames), schema)
+    replaces = replaced_files(statement, table.schema, frames)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
     outcome = overwrite(frames.spark, table, frames.rows(aligned), replaces, context.intent)
     return result_of("OVERWRITE", outcome)
+
+
+def replaced_files(statement: InsertOverwrite, schema: TableSchema, frames: Frames) -> Choice | None:
+    """Chooses the files that the rows replace; None for those of the partitions that the rows are in."""
+    if by_rows(statement, schema, frames.spark):
+        return None
+    return files_of(written_values(statement.partition, schema, frames), schema)
 
 
 def by_rows(statement: InsertOverwrite, schema: TableSchema, spark: SparkSession) -> bool:

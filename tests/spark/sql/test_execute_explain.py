@@ -114,6 +114,17 @@ def test_an_insert_is_planned_with_the_defaults_of_its_columns(store, change):
         store.sql("EXPLAIN INSERT INTO t VALUES (1)")
 
 
+def test_the_files_that_an_overwrite_replaces_are_named(store):
+    store.sql("CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p)")
+    store.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    for change, files in (
+        ("OVERWRITE t PARTITION (p = 'a') SELECT 3", "1 of 2 files are replaced\npartitions: 1 of 2: p=a"),
+        ("OVERWRITE t SELECT 3, 'c'", "those of the partitions in which there are rows, of 2 files"),
+    ):
+        plan = store.sql(f"EXPLAIN INSERT {change}").first()[0]
+        assert f"== Replaced files of t ==\n{files}" in plan
+
+
 def test_an_insert_that_adds_columns_is_planned(store):
     store.sql("CREATE TABLE t (id INT)")
     plan = store.sql("EXPLAIN INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 1 AS id, 77 AS added").first()[0]

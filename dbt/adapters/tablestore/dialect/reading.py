@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
+_BEHIND_INTERVAL: Final = (["INTERVAL", "STRING", "PLUS"], ["INTERVAL", "STRING", "DASH"])
 _LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
 # Functions that are another one by a second name, which sqlglot does not know.
 _SAME: Final[Mapping[str, Mapping[str, str]]] = {
@@ -72,7 +73,8 @@ def _no_query(tree: exp.Expr | None) -> str:
 
 
 def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
-    """Parentheses around the date in `date '2024-01-01'::varchar`, where sqlglot would cast the text, not the date."""
+    """Parentheses around the date in `date '2024-01-01'::varchar`, where sqlglot would cast the text, not the date, and
+    around the text in `interval '1 day' + '2024-01-01'::date`, which it takes for an interval."""
     made: list[Any] = []
     for token in tokens:
         made.append(token)
@@ -84,6 +86,9 @@ def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
         if typed and before is not TokenType.DCOLON:
             made.insert(-1, Token(TokenType.R_PAREN, ")", text.line, text.col, text.start, text.end))
             made.insert(-4, Token(TokenType.L_PAREN, "(", kind.line, kind.col, kind.start, kind.end))
+        elif [one.token_type.name for one in made[-5:-2]] in _BEHIND_INTERVAL and text.token_type is TokenType.STRING:
+            made.insert(-1, Token(TokenType.R_PAREN, ")", text.line, text.col, text.start, text.end))
+            made.insert(-3, Token(TokenType.L_PAREN, "(", text.line, text.col, text.start, text.end))
     return made
 
 

@@ -9,7 +9,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, all_columns, computed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import declared_default
-from tablestore_engine.schema.types.sql_literals import spark_type
+from tablestore_engine.schema.types.sql_literals import quoted_text, spark_type
 from tablestore_engine.schema.types.types import DataField, parse_type
 
 
@@ -26,8 +26,11 @@ class ShownColumn:
 
     @property
     def description(self) -> str | None:
-        """The comment that DESCRIBE shows: of a computed column, its expression."""
-        return self.comment if self.computed_sql is None else f"AS {self.computed_sql}"
+        """The comment that DESCRIBE shows: of a computed column, its expression, too."""
+        if self.computed_sql is None:
+            return self.comment
+        comment = "" if self.comment is None else f" COMMENT {quoted_text(self.comment)}"
+        return f"AS {self.computed_sql}{comment}"
 
 
 def shown_fields(fields: Iterable[DataField]) -> list[ShownColumn]:

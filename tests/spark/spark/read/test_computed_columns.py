@@ -35,7 +35,9 @@ def test_computed_columns(store, key):
     store.execute("DROP TABLE t")
     store.execute(text)
     assert store.sql("SHOW CREATE TABLE t").first()[0] == text
-    assert ("up", "string", "AS upper(v)") in [tuple(row) for row in store.sql("DESCRIBE t").collect()]
+    described = [tuple(row) for row in store.sql("DESCRIBE t").collect()]
+    assert ("up", "string", "AS upper(v)") in described
+    assert ("twice", "int", "AS id * 2 COMMENT 'x'") in described
     for change in ("DROP COLUMN v", "RENAME COLUMN v TO w"):
         with pytest.raises(SchemaError, match="up AS upper"):
             store.execute(f"ALTER TABLE t {change}")

@@ -104,6 +104,8 @@ def test_functions_are_described_and_their_errors_named(shop):
         with pytest.raises(TableStoreError):
             shop.sql(f"CREATE OR REPLACE FUNCTION s.f(x INT) RETURNS INT {bad}")
             shop.sql("SELECT s.f(1)")
+    with pytest.raises(SqlError, match=r"Function 's\.again' calls itself\. Write it without recursion"):
+        shop.sql("CREATE FUNCTION s.again(x INT) RETURNS INT RETURN if(x > 0, again(x - 1), 0)")
     shop.sql("DROP FUNCTION s.f")
     shop.sql("DROP FUNCTION IF EXISTS s.f")
     with pytest.raises(FunctionNotFound, match=r"s\.f"):
