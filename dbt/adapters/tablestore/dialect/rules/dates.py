@@ -101,6 +101,8 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return _moved(node.this, amount, back)
     if dialect == "databricks" or node.args.get("unit") is None:
         return None
+    if isinstance(amount, exp.Neg) and isinstance(amount.this, exp.Literal):
+        amount, back = amount.this, not back
     size, unit = _STEPS[_unit(node)[0]]
     of_date = is_date(node.this) or (dialect == "bigquery" and isinstance(node, (exp.DateAdd, exp.DateSub)))
     if unit == "DAY" and of_date and not isinstance(amount, exp.Literal):

@@ -59,7 +59,8 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
         return found
     if dialect == "duckdb" and isinstance(node.this, exp.Literal) and node.this.is_string and index is not None:
-        return call("SUBSTRING", node.this, index, exp.Literal.number(1))
+        length = exp.Literal.number(0 if index.name == "0" else 1)  # Spark takes 0 for 1
+        return call("SUBSTRING", node.this, index, length)
     if dialect in ("bigquery", "redshift") and isinstance(index, exp.Literal):
         step = f"['{index.name}']" if index.is_string else f"[{index.name}]"
         return step_into(node.this, step)
