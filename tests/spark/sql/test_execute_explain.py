@@ -122,7 +122,7 @@ def test_the_files_that_an_overwrite_replaces_are_named(store):
         ("OVERWRITE t SELECT 3, 'c'", "those of the partitions in which there are rows, of 2 files"),
     ):
         plan = store.sql(f"EXPLAIN INSERT {change}").first()[0]
-        assert f"== Replaced files of t ==\n{files}" in plan
+        assert f"== Replaced files of default.t ==\n{files}" in plan
 
 
 def test_an_insert_that_adds_columns_is_planned(store):

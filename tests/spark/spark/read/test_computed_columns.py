@@ -51,7 +51,7 @@ def test_computed_columns(store, key):
     store.execute("INSERT INTO t VALUES (8, 'x', NULL, 3)")
     assert rows(store, "SELECT * FROM t WHERE half = 1") == [(11, 8, 16, "x", None, "X", 3, 1)]
     found = [tuple(row) for row in store.sql("DESCRIBE t").collect()]
-    assert ("half", "bigint", "AS CAST(n / 2 AS BIGINT)") in found
+    assert ("half", "bigint", "AS CAST(n / 2 AS BIGINT) COMMENT 'h'") in found
     names = ["nine", "id", "twice", "v", "at", "up", "n", "half"]
     assert [row[0] for row in store.sql("SHOW COLUMNS IN t").collect()] == names
     listed = "SELECT column_name FROM information_schema.columns WHERE table_name = 't' ORDER BY ordinal_position"
