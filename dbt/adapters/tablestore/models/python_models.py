@@ -128,13 +128,15 @@ def _of_one_type_each(frame: Any, name: str) -> Any:
             continue
         try:
             pa.array(values, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        except (pa.ArrowException, OverflowError, UnicodeError) as error:
             kinds = {type(one) for one in values.dropna()}
-            if not all(issubclass(one, (str, Real)) and not issubclass(one, bool) for one in kinds):
+            plain = all(issubclass(one, (str, Real)) and not issubclass(one, bool) for one in kinds)
+            if not plain or not any(issubclass(one, str) for one in kinds) or isinstance(error, UnicodeError):
                 raise DbtRuntimeError(
-                    f"The column '{column}' of the frame that the Python model '{name}' returned has values of "
-                    f"the type {' and '.join(sorted(one.__name__ for one in kinds))}, which no column of a table has. "
-                    f"Convert it, for example by frame['{column}'].astype(str)."
+                    f"The column '{column}' of the frame that the Python model '{name}' returned has values that no "
+                    f"column of a table can hold together, of the type "
+                    f"{' and '.join(sorted(one.__name__ for one in kinds))}: {error}. "
+                    f"Convert them, for example by frame['{column}'].astype(str)."
                 ) from None
             frame = frame.copy(deep=False)
             frame[column] = values.astype("string")
