@@ -23,6 +23,7 @@ from tablestore_engine.operation.log_store.normalize import Normalizer
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 _INSERT, _AFTER = 0, 2
@@ -75,7 +76,7 @@ def read_log(
         normalize: say what a key's row was before, in the mode upsert as well: the reader holds the table in memory.
 
     Raises:
-        LogError: the brokers do not answer, or messages or the snapshot are missing.
+        LogError: the brokers do not answer, messages or the snapshot are missing, or columns of the table were changed.
     """
     log = required_settings(state.schema, state.name)
     ends = None if follow else last_stable_offsets(log)
@@ -89,11 +90,29 @@ def read_log(
         _warm(state, held, start)
     count = partitions_of(log) if ends is None else len(ends)  # a replaced table may have another number of buckets
     for chunk in read_between(log, _padded(start.offsets, count), ends):
+        if follow:
+            _check_columns(state)
         rows, kinds = _changes(state, log, chunk, start.snapshot)
         if held is not None:
             rows, kinds = held.normalized(rows, kinds)
         if follow or rows.num_rows:
             yield _with_kinds(rows, kinds)
+
+
+def _check_columns(state: TableState) -> None:
+    """Raise a LogError if the table has other columns than when the reader began: messages name columns as they are
+    now."""
+    newest = state.snapshots.latest()
+    schema = state.schemas.latest(newest.schema_id if newest else None)
+    if schema is not None and _shape(schema) != _shape(state.schema):
+        raise LogError(
+            f"Columns of table {state.name} were changed while its log was read.",
+            hint="Begin anew, with the table as it is now.",
+        )
+
+
+def _shape(schema: TableSchema) -> list[tuple[str, str]]:
+    return [(one.name, str(one.type)) for one in schema.fields]
 
 
 def _padded(offsets: tuple[int, ...], count: int) -> list[int]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from support.tables import keyed_arrow, keyed_table
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import LogError, OptionError
+from tablestore_engine.kafka.topic_reader import Chunk
 from tablestore_engine.operation.log_store import read_log
 from tablestore_engine.operation.log_store.read_log import LogStart, start_of
-from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.schema.table.schema_changes import RenameColumn, SetOption
 
 KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
 
@@ -28,3 +29,25 @@ def test_a_reader_begins_where_the_table_says(tmp_path, topic, monkeypatch):
     table = table.alter(SetOption("log.scan.timestamp-millis", "5000"))
     assert start_of(table.state) == LogStart(0, (5,))
     assert start_of(table.state, millis=7000) == LogStart(0, (7,))
+
+
+def test_a_reader_ends_when_columns_are_changed(tmp_path, topic, monkeypatch):
+    """Messages name columns as they are now: a renamed one would be null."""
+    table = keyed_table(tmp_path, KAFKA)
+    chunks = iter([[], "an option", [], "a column", []])
+
+    def between(*_):
+        for one in chunks:
+            if one == "an option":
+                table.alter(SetOption("snapshot.num-retained.min", "3"))
+            elif one == "a column":
+                table.alter(RenameColumn(("v",), "w"))
+            else:
+                yield Chunk((), (0,))
+
+    monkeypatch.setattr(read_log, "read_between", between)
+    monkeypatch.setattr(read_log, "partitions_of", lambda log: 1)
+    reader = read_log.read_log(table.state, LogStart(0, ()), follow=True)
+    assert [next(reader).num_rows, next(reader).num_rows] == [0, 0]
+    with pytest.raises(LogError, match=r"Columns of table default\.t were changed .* Begin anew"):
+        next(reader)
