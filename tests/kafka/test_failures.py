@@ -127,7 +127,7 @@ def test_a_topic_that_fails_pauses_no_other(logged, broker, topic, caplog, monke
 def test_a_table_may_want_to_know(logged, broker, topic, monkeypatch):
     table = logged(**{"log.on-failure": "fail"})
 
-    def failing(self, snapshot, messages):
+    def failing(self, snapshot, mark, messages):
         raise LogError("the broker is ill.")
 
     monkeypatch.setattr(Publisher, "publish", failing)
