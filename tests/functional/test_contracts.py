@@ -240,6 +240,21 @@ APPEND = "append_new_columns"
 STRUCTS = "array<struct<x:varchar(3)>>"
 
 
+CHARRED = """
+models:
+  - name: charred
+    config:
+      materialized: incremental
+      incremental_strategy: delete+insert
+      unique_key: k
+      on_schema_change: append_new_columns
+      contract: {enforced: true}
+    columns:
+      - {name: k, data_type: char(3)}
+      - {name: v, data_type: int}
+"""
+
+
 class TestLengths:
     """The length of a text in a contract is that of the table's column, and every row is held to it."""
 
@@ -281,6 +296,14 @@ class TestLengths:
                            ("seeded", "'abcdef', ''")):  # fmt: skip
             with pytest.raises(Exception, match="has the type VARCHAR"):
                 project.run_sql(f"insert into {{schema}}.{table} values ({row})")
+
+    def test_a_char_as_key_of_delete_and_insert(self, project):
+        """The query's text has no blanks at its end, and that of the table has."""
+        write_file(CHARRED, project.project_root, "models", "charred.yml")
+        for number in (1, 2):
+            write_file(f"select 'a' as k, {number} as v", project.project_root, "models", "charred.sql")
+            run_dbt(["run", "-s", "charred"])
+        assert project.run_sql("select k, v from {schema}.charred", fetch="all") == [("a  ", 2)]
 
     def test_texts_that_are_longer(self, project):
         long, inside = "abcd", "the type varchar(3) in the contract, and a row has a longer text: abcd"

@@ -19,6 +19,7 @@ from tablestore_engine.schema.types.types import MAX_TIME_PRECISION, ArrayType, 
 from tablestore_engine.sql.types.types import VoidType, parse_sql_type
 
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
+_CHAR = re.compile(r"^char\((\d+)\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
 
 # Sized types that Spark does not know by these names.
@@ -78,6 +79,14 @@ class TableStoreColumn(Column):
     }
 
     comment: Optional[str] = None  # noqa: UP045
+
+    @property
+    def as_stored(self) -> str:
+        """SQL of a query's value for this column as the table holds it: a CHAR is compared with its blanks."""
+        found = _CHAR.match(self.dtype)
+        name = self.quoted
+        return f"if(length({name}) < {found[1]}, rpad({name}, {found[1]}, ' '), {name}) as {name}" if found else name
+
     declared: bool = False  # by a contract, so that a table of another type does not fit
 
     @classmethod

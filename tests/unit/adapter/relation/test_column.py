@@ -95,3 +95,15 @@ def test_the_type_that_a_table_stores(query, table):
 )
 def test_nulls_have_the_type_of_the_known_column(given, known, filled):
     assert Column("c", given).filled_from(Column("c", known)).dtype == filled
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sql"),
+    [
+        ("char(3)", "if(length(`k`) < 3, rpad(`k`, 3, ' '), `k`) as `k`"),
+        ("varchar(3)", "`k`"),
+        ("struct<x:char(3)>", "`k`"),
+    ],
+)
+def test_a_char_is_compared_with_its_blanks(dtype, sql):
+    assert Column("k", dtype).as_stored == sql

@@ -73,7 +73,7 @@
   {#- The first source row of each key is repeated: one copy deletes the old rows of the key, the other is inserted. -#}
   merge into {{ arg_dict['target_relation'].render() }} as DBT_INTERNAL_DEST
   using (
-    select {{ columns | join(', ') }}, __dbt_delete
+    select {{ arg_dict['dest_columns'] | map(attribute='as_stored') | join(', ') }}, __dbt_delete
     from (
       select *, row_number() over (partition by {{ keys | join(', ') }} order by 1) as __dbt_number
       from {{ arg_dict['temp_relation'] }} as dbt_source
