@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json_text, step_into
@@ -68,9 +69,24 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect in _NULL_BEYOND and number and index is not None:
         return call("GET", node.this, index)
     if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
-        return None
+        return None if index is None else _computed_element(node, index, dialect)
     behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
     return call("TRY_ELEMENT_AT", node.this, behind)
+
+
+def _computed_element(node: exp.Expr, index: exp.Expr, dialect: str) -> exp.Expr | None:
+    """a[i]: sqlglot counts from 0 only where it knows that the index is a number. ELEMENT_AT counts from 1, as these
+    dialects do, and takes the key of a map as it is."""
+    if isinstance(index, (exp.Literal, exp.Slice, exp.Star)):
+        return None
+    if dialect == "bigquery" and node.args.get("offset") == 0:
+        return (
+            call("GET", node.this, index) if node.args.get("safe") else exp.Bracket(this=node.this, expressions=[index])
+        )
+    counts = dialect in ("duckdb", "postgres", "trino")
+    if not counts or annotate_types(index.copy()).is_type(*exp.DataType.INTEGER_TYPES):
+        return None
+    return call("ELEMENT_AT" if dialect == "trino" else "TRY_ELEMENT_AT", node.this, index)
 
 
 def _reversed(node: exp.Expr, dialect: str) -> exp.Expr:
