@@ -161,6 +161,8 @@ def _replace(source: exp.Expr, rows: exp.Expr, alias: exp.Expr | None) -> None:
 def _name_splits(table: exp.Expr, dialect: str) -> None:
     """The alias of rows of texts names their column, too; Trino's TABLE(SEQUENCE(…)) has sequential_number."""
     rows, alias = table.this, table.args.get("alias")
+    if table.args.get("ordinality"):
+        raise Untranslatable("WITH ORDINALITY of another function than unnest(…), which takes the array of the rows")
     if not isinstance(rows, exp.Anonymous):
         return
     name = rows.name.upper()

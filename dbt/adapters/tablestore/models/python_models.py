@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
 from numbers import Real
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
@@ -124,23 +125,39 @@ def _of_one_type_each(frame: Any, name: str) -> Any:
 
     for at, column in enumerate(frame.columns):
         values = frame.iloc[:, at]
+        if values.dtype.name == "category":
+            values = values.astype(values.cat.categories.dtype)
         if values.dtype != object:
             continue
         try:
             pa.array(values, from_pandas=True)
+            if not _loses_parts(values):
+                continue
+            reason = "parts of some would be lost"
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
-            kinds = {type(one) for one in values.dropna()}
-            plain = all(issubclass(one, (str, Real)) and not issubclass(one, bool) for one in kinds)
-            if not plain or not any(issubclass(one, str) for one in kinds) or isinstance(error, UnicodeError):
-                raise DbtRuntimeError(
-                    f"The column '{column}' of the frame that the Python model '{name}' returned has values that no "
-                    f"column of a table can hold together, of the type "
-                    f"{' and '.join(sorted(one.__name__ for one in kinds))}: {error}. "
-                    f"Convert them, for example by frame['{column}'].astype(str)."
-                ) from None
-            frame = frame.copy(deep=False)
-            frame[column] = values.astype("string")
+            reason = str(error)
+        kinds = {type(one) for one in values.dropna()}
+        plain = all(issubclass(one, (str, Real)) and not issubclass(one, bool) for one in kinds)
+        if not plain or len(kinds) < 2 or not any(issubclass(one, str) for one in kinds):
+            raise DbtRuntimeError(
+                f"The column '{column}' of the frame that the Python model '{name}' returned has values that no column "
+                f"of a table can hold together, of the type "
+                f"{' and '.join(sorted(one.__name__ for one in kinds))}: {reason}. "
+                f"Convert them, for example by frame['{column}'].astype(str)."
+            ) from None
+        frame = frame.copy(deep=False)
+        frame[column] = values.astype("string")
     return frame
+
+
+def _loses_parts(values: Any) -> bool:
+    """Whether Arrow would take times for days, or texts for bytes, because the first value is one."""
+    from pandas.api.types import infer_dtype
+
+    if infer_dtype(values, skipna=True) not in ("date", "mixed"):
+        return False
+    kinds = {type(one) for one in values.dropna()}
+    return {str, bytes} <= kinds or (date in kinds and any(issubclass(one, datetime) for one in kinds))
 
 
 def _arrow_table(result: Any) -> pa.Table | None:

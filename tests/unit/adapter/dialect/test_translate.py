@@ -137,6 +137,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("snowflake", "select initcap(a, b) from t", "INITCAP with computed delimiters"),
         ("postgres", "select decode(a, 'escape') from t", "DECODE of escape"),
         ("postgres", "select array_agg(distinct a order by b) from t", "ARRAY_AGG(DISTINCT a ORDER BY b)"),
+        ("postgres", "select * from string_to_table('a,b', ',') with ordinality", "WITH ORDINALITY of another"),
         ("trino", "select to_date(a, 'yyyy-ddd') from t", "the pattern 'yyyy-ddd' of TO_DATE"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date, datetime
 from types import SimpleNamespace
 
 import pandas as pd
@@ -81,9 +82,17 @@ def test_a_result_that_is_no_frame_is_refused():
         ([[1], ["a"]], "of the type list: .*"),
         ([2**70, None], "of the type int: .*too large"),
         (["\ud800"], "of the type str: .*surrogates not allowed"),
+        ([date(2024, 1, 1), datetime(2024, 1, 1, 10, 30)], "of the type date and datetime: parts of some"),
+        (["a", b"b"], "of the type bytes and str: parts of some"),
     ],
 )
 def test_a_column_of_pandas_that_no_type_holds(values, reason):
     frame = pd.DataFrame({"id": range(len(values)), "x": pd.Series(values, dtype=object)})
     with pytest.raises(DbtRuntimeError, match=f"column 'x' .* model 'm' .*{reason}.*astype"):
         as_frame(Session(), frame, "m")
+
+
+def test_a_category_of_texts_and_numbers_is_text():
+    values = pd.Series([1, "a", None], dtype="category")
+    found = pa.Table.from_pandas(as_frame(Session(), pd.DataFrame({"x": values}), "m"))
+    assert found.column("x").to_pylist() == ["1", "a", None]
