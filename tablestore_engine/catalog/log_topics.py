@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from tablestore_engine.errors import AlreadyExistsError, LogBehindError, LogDependencyError, LogError
+from tablestore_engine.errors import AlreadyExistsError, LogBehindError, LogDependencyError, LogError, TableStoreError
 from tablestore_engine.kafka.settings import LogSettings, check_log, check_topic, has_log, settings_of
 from tablestore_engine.kafka.topics import create_topic, delete_topic
 from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
@@ -66,7 +66,9 @@ def _make(log: LogSettings, tables: Tables) -> None:
     if not create_topic(log):
         return
     for other in tables():
-        found = settings_of(other.schema)
+        found = None
+        with suppress(TableStoreError):  # options of a foreign table that do not fit
+            found = settings_of(other.schema)
         if found is not None and found.topic == log.topic and found.brokers & log.brokers:
             raise AlreadyExistsError(
                 f"Topic '{log.topic}' is the log of table {other.name}.", hint="Name another one by 'log.kafka.topic'."

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.kafka.json_convert import fit, member_units, names_of, units_of, wire_row
+from tablestore_engine.kafka.json_convert import fit, lacks_values, member_units, names_of, units_of, wire_row
 from tablestore_engine.kafka.json_parse import (
     BadRecord,
     Records,
@@ -118,7 +118,9 @@ def _of_texts(name: str, texts: Sequence[bytes], wanted: Wanted) -> Decoded:
     """The changed rows of messages that are not empty, and have the same envelope."""
     sampled = list(samples(texts))
     found = _decoded(name, texts, sampled, wanted)
-    more = with_new_spellings(sampled, texts, _lacking(found), names_of(wanted.schema))
+    known = _rows_in(_FORMATS[name], sampled) if name in _FORMATS else sampled
+    lacking = found.positions[lacks_values(found.rows)]
+    more = with_new_spellings(sampled, known, [texts[at] for at in np.unique(lacking)], names_of(wanted.schema))
     return _decoded(name, texts, more, wanted) if len(more) > len(sampled) else found
 
 
@@ -128,8 +130,10 @@ def _together(parts: Sequence[Decoded]) -> Decoded:
     order = np.argsort(positions, kind="stable")
     rows = pa.concat_tables([one.rows for one in parts]).take(pa.array(order))
     bad = tuple(bad for one in parts for bad in one.bad)
-    new = {name: kind for one in reversed(parts) for name, kind in one.new_columns.items()}
-    return Decoded(rows, np.concatenate([one.kinds for one in parts])[order], positions[order], bad, new)
+    new = NewColumns(())
+    for one in parts:
+        new.see_types(one.new_columns)
+    return Decoded(rows, np.concatenate([one.kinds for one in parts])[order], positions[order], bad, new.types)
 
 
 def _decoded(name: str, values: Sequence[bytes], sampled: list[dict[str, Any]], wanted: Wanted) -> Decoded:
@@ -137,15 +141,6 @@ def _decoded(name: str, values: Sequence[bytes], sampled: list[dict[str, Any]], 
     if name in _FORMATS:
         return _changes(_FORMATS[name], name, values, sampled, wanted)
     return _plain(values, sampled, wanted)
-
-
-def _lacking(found: Decoded) -> npt.NDArray[np.int64]:
-    """The messages of rows that have a null, or one inside of a value."""
-    lacks = np.zeros(found.rows.num_rows, bool)
-    for column in found.rows.columns:
-        if column.null_count or pa.types.is_nested(column.type):
-            lacks |= ~column.is_valid().to_numpy() | pa.types.is_nested(column.type)
-    return np.unique(found.positions[lacks])
 
 
 def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded:
@@ -221,6 +216,12 @@ def _changes(
     records = parse_records(values, readable, target, finish, seen=seen, inside=inside, units=units)
     rows = _Envelopes(values, inside, records)
     return _unfolded(form, name, rows, wanted, new.types)
+
+
+def _rows_in(form: _Format, sampled: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of messages, in an envelope or not."""
+    found = [one["payload"] if isinstance(one.get("payload"), dict) else one for one in sampled]
+    return _rows_of(found, form.after, form) + _rows_of(found, form.before, form)
 
 
 def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -108,6 +109,15 @@ def _merged(known: Any, value: Any) -> Any:
     if isinstance(known, list) and isinstance(value, list):
         return [reduce(_merged, [*known, *value], None)]
     return value if known is None else known
+
+
+def lacks_values(rows: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which rows have a null, or may have one inside of a value."""
+    lacks: npt.NDArray[np.bool_] = np.zeros(rows.num_rows, bool)
+    for column in rows.columns:
+        if column.null_count or pa.types.is_nested(column.type):
+            lacks |= ~column.is_valid().to_numpy() | pa.types.is_nested(column.type)
+    return lacks
 
 
 def names_of(fields: Iterable[pa.Field]) -> Iterator[str]:

@@ -84,14 +84,13 @@ def _envelope(value: bytes) -> bytes:
 
 
 def with_new_spellings(
-    sampled: list[dict[str, Any]], values: Sequence[bytes], positions: Iterable[int], names: Iterable[str]
+    sampled: list[dict[str, Any]], rows: Sequence[Mapping[str, Any]], texts: Sequence[bytes], names: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """The samples, and for each spelling of a name that none of them has, a record that has it. Only the records at
-    some positions are searched: those that lack a value."""
-    texts = [values[at] for at in positions]
+    """The samples, and for each spelling of a name that none of their rows has, a record that has it. Only some records
+    are searched, those that lack a value."""
     lines = b"\n".join(texts)
     lowered = lines.lower() if lines.isascii() else lines.decode(errors="replace").lower().encode()
-    known = set(_names_in(sampled))
+    known = set(_names_in(rows))
     found: dict[str, dict[str, Any]] = {}
     for name in {one.lower() for one in names}:
         spellings = [one for one in known if one.lower() == name]

@@ -28,6 +28,11 @@ class NewColumns:
             if name.lower() not in self._known:
                 self._see(name, _type_of(value))
 
+    def see_types(self, types: Mapping[str, pa.DataType]) -> None:
+        """Take note of what others have seen."""
+        for name, kind in types.items():
+            self._see(name, kind)
+
     @property
     def types(self) -> dict[str, pa.DataType]:
         """The columns and their types; of several spellings of a name the first one."""

@@ -139,3 +139,26 @@ def test_a_payload_that_is_null_is_bad_alone():
         found = decode("debezium-json", [first, *[good] * 20], [None] * 21, wanted)
         assert [one.position for one in found.bad] == [0], first
         assert found.rows.column("ts").to_pylist() == [dt.datetime(2024, 2, 29, 12)] * 20
+
+
+def test_new_columns_have_a_type_for_all_envelopes():
+    of_number, of_text = (
+        json.dumps({"schema": {"version": at}, "payload": {"after": {"id": at, name: value}, "op": "c"}}).encode()
+        for at, (name, value) in enumerate([("x", 1), ("X", "abc")])
+    )
+    found = decode(
+        "debezium-json", [of_number, of_text], [None] * 2, Wanted(pa.schema([("id", pa.int64())]), new_columns=True)
+    )
+    assert found.new_columns == {"x": pa.string()}
+
+
+def test_names_of_the_envelope_are_none_of_the_row():
+    values = [
+        json.dumps({"after": {"id": at, "NAME": "n"}, "op": "c", "source": {"name": "shop"}}).encode()
+        for at in range(300)
+    ]
+    values[1] = json.dumps({"after": {"id": 1, "name": "n"}, "op": "c", "source": {"name": "shop"}}).encode()
+    found = decode(
+        "debezium-json", values, [None] * 300, Wanted(pa.schema([("id", pa.int64()), ("name", pa.string())]))
+    )
+    assert found.rows.column("name").to_pylist() == ["n"] * 300

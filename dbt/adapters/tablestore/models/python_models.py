@@ -125,8 +125,8 @@ def _of_one_type_each(frame: Any, name: str) -> Any:
 
     for at, column in enumerate(frame.columns):
         values = frame.iloc[:, at]
-        if values.dtype.name == "category":
-            values = values.astype(values.cat.categories.dtype)
+        if values.dtype.name == "category" and values.cat.categories.dtype == object:
+            values = values.astype(object)
         if values.dtype != object:
             continue
         try:

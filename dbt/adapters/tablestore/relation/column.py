@@ -22,8 +22,8 @@ _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _CHAR = re.compile(r"^char\((\d+)\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
 
-# Sized types that Spark does not know by these names.
 _LENGTH = re.compile(r"(?<![^<,:])(?:var)?char\(\d+\)")
+# Sized types that Spark does not know by these names.
 _FOREIGN_SIZED = re.compile(r"^(?:NUMBER|BIGNUMERIC|(?P<text>NVARCHAR|CHARACTER VARYING)) ?(?P<size>\([\d, ]+\))$")
 
 ANY_DECIMAL = "decimal(38,6)"

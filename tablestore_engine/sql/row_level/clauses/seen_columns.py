@@ -60,8 +60,8 @@ def _kept(clause: MergeClause, schema: TableSchema, given: Names) -> Columns:
 
 
 def _left(schema: TableSchema, assignments: Sequence[Assignment]) -> list[str]:
-    """The columns to which nothing is assigned, and those that cannot be null: a row has values of these always."""
-    names = Names(one.column for one in assignments)
+    """The columns that keep their values or parts of them, and those that cannot be null."""
+    names = Names(one.column for one in assignments if not one.path)
     return [*schema.required_columns, *(name for name in schema.field_names if name not in names)]
 
 

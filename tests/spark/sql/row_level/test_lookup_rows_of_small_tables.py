@@ -48,6 +48,14 @@ def test_keys_of_a_source(jobs, rows):
     assert rows() == {**{k: v for k, v in expected.items() if k}, **{i * 10: i for i in range(1, 5)}, 50: -1, 60: -1}
 
 
+def test_fields_of_a_struct_that_are_not_assigned_stay(store):
+    store.execute("CREATE TABLE t (id INT, s STRUCT<a: INT, b: INT>, PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("INSERT INTO t VALUES (1, named_struct('a', 1, 'b', 2)), (2, named_struct('a', 3, 'b', 4))")
+    store.execute("UPDATE t SET s.a = 5 WHERE id = 1")
+    store.execute("MERGE INTO t USING (SELECT 2 AS id, 6 AS x) n ON t.id = n.id WHEN MATCHED THEN UPDATE SET s.b = n.x")
+    assert sorted(store.sql("SELECT id, s.a, s.b FROM t").collect()) == [(1, 5, 2), (2, 3, 6)]
+
+
 SOURCE = "(SELECT id * 10 AS id, id AS part, 'new' AS v FROM range(7)) s"
 UNREAD = {
     f"MERGE INTO t USING {SOURCE} ON t.id = s.id WHEN NOT MATCHED THEN INSERT *": 2,

@@ -96,3 +96,5 @@ def test_a_category_of_texts_and_numbers_is_text():
     values = pd.Series([1, "a", None], dtype="category")
     found = pa.Table.from_pandas(as_frame(Session(), pd.DataFrame({"x": values}), "m"))
     assert found.column("x").to_pylist() == ["1", "a", None]
+    numbers = pd.DataFrame({"x": pd.Series([1, 2, None], dtype="category")})
+    assert as_frame(Session(), numbers, "m")["x"].tolist()[:2] == [1, 2]

@@ -221,12 +221,19 @@ def listed_rows(name: str, given: Sequence[exp.Expr], dialect: str) -> exp.Expr 
 
 def is_json_text(value: exp.Expr) -> bool:
     """Whether a value is surely a JSON text: parsed, or a part of one."""
-    return any(
-        isinstance(one, (exp.JSONExtract, exp.ParseJSON))
-        or bool(one.meta.get("json"))
-        or (isinstance(one, exp.Anonymous) and one.name == "GET_JSON_OBJECT")
-        for one in value.walk()
-    )
+    return any(map(_gives_json, value.walk()))
+
+
+def is_json(value: exp.Expr) -> bool:
+    """Whether a value itself is surely a JSON text, not only one of which it is computed."""
+    value = value.unnest()
+    given = [value.this, *value.expressions] if isinstance(value, exp.Coalesce) else [value]
+    return any(map(_gives_json, given))
+
+
+def _gives_json(one: exp.Expr) -> bool:
+    called = isinstance(one, exp.Anonymous) and one.name == "GET_JSON_OBJECT"
+    return called or isinstance(one, (exp.JSONExtract, exp.ParseJSON)) or bool(one.meta.get("json"))
 
 
 def flattened(value: exp.Expr, *, outer: bool) -> exp.Expr:

@@ -37,6 +37,7 @@ INSERTS = "WHEN NOT MATCHED THEN INSERT *"
         ("WHEN MATCHED AND `a` > 1 THEN DELETE", "id day a must"),
         ("WHEN MATCHED AND c.B > 1 AND s.x > 1 THEN DELETE", "id day must s"),
         ("WHEN MATCHED THEN UPDATE SET a = c.a, b = c.b, s = c.s", "id day must"),
+        ("WHEN MATCHED THEN UPDATE SET a = c.a, b = c.b, s.x = c.a", "id day must s"),
         ("WHEN MATCHED THEN UPDATE SET a = c.a + 1, b = upper(b)", "id day B must s"),
         ("WHEN MATCHED AND c.op = 1 THEN UPDATE SET * WHEN MATCHED THEN UPDATE SET a = 1", "id day B must s"),
         ("WHEN MATCHED THEN UPDATE SET a = c.a, b = x.c.b, s = c.s", "id day B must"),
@@ -73,6 +74,8 @@ def test_delete_and_update():
     assert seen_by_delete(table)("upper(b) = 'X' AND t.s.x = 1") == ["id", "day", "B", "must", "s"]
     assignments = parse("UPDATE t SET a = a + 1, s = NULL WHERE b = ''").assignments
     assert seen_by_update(table, assignments)(None) == ["id", "day", "a", "B", "must"]
+    assignments = parse("UPDATE t SET a = 1, B = '', s.x = 5").assignments  # other fields of s stay
+    assert seen_by_update(table, assignments)(None) == ["id", "day", "must", "s"]
     assignments = parse("UPDATE t SET a = 1, B = '', s = NULL").assignments
     assert seen_by_update(table, assignments)("s.x > 1") == ["id", "day", "must", "s"]
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json_text, step_into
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json, step_into
 
 _NULL_BEYOND: Final = ("snowflake", "postgres", "duckdb")
 """Dialects in which an index behind the end of an array gives null; in Spark it is an error."""
@@ -28,7 +28,7 @@ def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _size(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """The size of a JSON array, and of one dimension: ARRAY_LENGTH(a, 1) of an empty array is null."""
-    if dialect in ("snowflake", "redshift") and is_json_text(node.this):
+    if dialect in ("snowflake", "redshift") and is_json(node.this):
         return call("JSON_ARRAY_LENGTH", node.this)
     dimension = node.args.get("expression")
     if dialect not in ("postgres", "redshift") or dimension is None:

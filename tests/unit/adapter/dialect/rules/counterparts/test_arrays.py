@@ -17,6 +17,11 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("bigquery", "a[offset(i)], a[safe_offset(i)]", "a[i], GET(a, i)"),
         ("bigquery", "a[ordinal(i)], a[offset(0)]", "ELEMENT_AT(a, i), ELEMENT_AT(a, 1)"),
         ("snowflake", "a[i]", "a[i]"),
+        (
+            "snowflake",
+            "array_size(array_agg(v:k)), array_size(v:l)",
+            "SIZE(COLLECT_LIST(GET_JSON_OBJECT(v, '$.k'))), JSON_ARRAY_LENGTH(GET_JSON_OBJECT(v, '$.l'))",
+        ),
         ("redshift", "a[i]", "a[i]"),
     ],
 )
