@@ -25,7 +25,7 @@ from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.types.alike_names import alike_names
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.schema.types.types import AtomicType, DataField, nested_fields, parse_field
+from tablestore_engine.schema.types.types import AtomicType, DataField, has_root, nested_fields, parse_field, with_nulls
 
 CURRENT_VERSION = 3
 _MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
@@ -230,8 +230,10 @@ class TableSchema:
 
     @cached_property
     def required_columns(self) -> tuple[str, ...]:
-        """The columns that cannot be null."""
-        return tuple(one.name for one in self.fields if not one.type.nullable)
+        """The columns that cannot be null, and those whose values have parts that cannot be."""
+        return tuple(
+            one.name for one in self.fields if has_root(one.type, ("VARIANT",)) or one.type != with_nulls(one.type)
+        )
 
     @cached_property
     def removing_columns(self) -> tuple[str, ...] | None:

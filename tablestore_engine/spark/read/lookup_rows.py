@@ -177,9 +177,9 @@ def rows_of_keys(table: Table, plan: ScanPlan, keys: RowKeys, columns: Sequence[
 
 
 def with_nulls(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Rows with nulls for the columns that were not read of them, if these can be null."""
-    read = set(rows.column_names)
-    shape = output_schema(schema, tuple(f.name for f in schema.fields if f.name in read or f.type.nullable))
+    """Rows with nulls for the columns that were not read of them, but `required_columns`."""
+    read, required = set(rows.column_names), set(schema.required_columns)
+    shape = output_schema(schema, tuple(n for n in schema.field_names if n in read or n not in required))
     if len(shape) == len(read):
         return rows
     columns = [rows.column(f.name) if f.name in read else pa.nulls(rows.num_rows, f.type) for f in shape]

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tablestore_engine.operation.scan.file_skipping import FileBounds
-from tablestore_engine.operation.scan.stats_may_match import Bounds
 from tablestore_engine.schema.types.types import INTEGER_ROOTS
 
 if TYPE_CHECKING:
     from tablestore_engine.metadata.snapshot import Snapshot
+    from tablestore_engine.operation.scan.stats_may_match import Bounds
     from tablestore_engine.schema.casts.changed_columns import ChangedColumn
     from tablestore_engine.schema.table.table_schema import TableSchema
     from tablestore_engine.schema.types.types import AtomicType
@@ -25,6 +24,8 @@ _BITS = dict(zip(INTEGER_ROOTS, (8, 16, 32, 64), strict=True))
 def keeps_values(source: Table, snapshot: Snapshot, past: TableSchema, changed: ChangedColumn) -> bool:
     """Whether a column that was read at a snapshot, with the schema `past`, has the same values now: it has none, or
     all fit into the types that it got."""
+    from tablestore_engine.operation.scan.file_skipping import FileBounds  # which imports Arrow
+
     is_new = changed.added is not None and changed.added.default_value is None
     if not (is_new or changed.types) or (past.primary_keys and past.merge_engine.folds):
         return False

@@ -10,6 +10,7 @@ from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.row_level.clauses.seen_columns import seen_by_delete, seen_by_merge, seen_by_update
 
 COLUMNS = {"id": "INT NOT NULL", "day": "DATE", "a": "INT", "B": "STRING", "must": "INT NOT NULL", "s": "BIGINT"}
+INSIDE = {"type": "ARRAY", "element": "INT NOT NULL"}
 SOURCE = ("id", "day", "a", "b", "must", "s", "op")
 
 
@@ -96,3 +97,11 @@ def test_delete_and_update():
 )
 def test_records_that_remove_rows(options, seen):
     assert seen_by_delete(schema(("day", "id"), **options))(None) == seen
+
+
+def test_values_that_have_parts_which_cannot_be_null_are_read():
+    """Arrow makes no null of such a type."""
+    columns = [("id", "INT"), ("v", "VARIANT"), ("l", INSIDE), ("n", {"type": "ARRAY", "element": "INT"})]
+    fields = tuple(DataField(at, name, parse_type(kind)) for at, (name, kind) in enumerate(columns))
+    table = TableSchema(0, fields, 9, partition_keys=(), primary_keys=("id",), options={"bucket": "1"})
+    assert seen_by_delete(table)(None) == ["id", "v", "l"]
