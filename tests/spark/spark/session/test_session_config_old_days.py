@@ -32,7 +32,13 @@ OPERATORS = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 COLUMNS = {"da": "DATE'{}'", "ltz": "TIMESTAMP'{} 12:00:00'", "ntz": "TIMESTAMP_NTZ'{} 12:00:00'"}
 
 
-KINDS = [(one, layout) for one in FORMATS for layout in LAYOUTS if (one, layout) != ("orc", "by time")]
+# The days of partitions are in no file, and ORC files hold no times of these days.
+KINDS = [
+    (one, layout)
+    for one in FORMATS
+    for layout in LAYOUTS
+    if (one, layout) != ("orc", "by time") and (one == "parquet" or layout != "partitioned")
+]
 
 
 def columns_of(file_format):
@@ -58,7 +64,7 @@ def test_comparisons_find_their_rows(store, layout, file_format):
         conditions[f"{column} BETWEEN {two} AND {three}"] = list(range(7, 13))
         conditions[f"{column} <> {two}"] = [number for number in DAYS if number != 7]
         conditions[f"{column} IN (SELECT {two} UNION ALL SELECT {three})"] = [7, 12]
-        for number in (5, 9, 14):
+        for number in (9,) if file_format == "avro" else (5, 9, 14):  # each is a job of Python workers
             for sign, name in OPERATORS.items():
                 found = [day for day in DAYS if getattr(operator, name)(day, number)]
                 conditions[f"{column} {sign} {constant.format(DAYS[number])}"] = found
