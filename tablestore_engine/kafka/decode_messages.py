@@ -49,11 +49,13 @@ class Decoded:
     bad: tuple[BadRecord, ...] = ()
     new_columns: Mapping[str, pa.DataType] = field(default_factory=dict)
 
-    def without(self, bad: Sequence[BadRecord]) -> Decoded:
-        """The same, where further messages are bad ones, with all of their rows."""
+    def without(self, more: Sequence[BadRecord]) -> Decoded:
+        """The same, where further messages are bad ones. Of a bad message no row is taken: not the row before without
+        the row after, for example."""
+        bad = (*self.bad, *more)
         keep = ~np.isin(self.positions, [one.position for one in bad])
         rows, kinds = self.rows.filter(pa.array(keep)), self.kinds[keep]
-        return Decoded(rows, kinds, self.positions[keep], (*self.bad, *bad), self.new_columns)
+        return Decoded(rows, kinds, self.positions[keep], bad, self.new_columns)
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,10 @@ def _plain(values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted
 def _changes(
     form: _Format, name: str, values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted
 ) -> Decoded:
-    found = sampled
-    in_envelope = [one for one in found if isinstance(one.get("payload"), dict)]
-    wrapped = bool(in_envelope)
-    units = units_of(in_envelope[0].get("schema")) if wrapped else None
-    if wrapped:
-        found = [one["payload"] for one in in_envelope]
-    after_fields = wire_row(wanted.schema, _rows_of(found, form.after, form) + _rows_of(found, form.before, form))
+    in_envelope = next((one for one in sampled if isinstance(one.get("payload"), dict)), None)
+    wrapped = in_envelope is not None
+    units = None if in_envelope is None else units_of(in_envelope.get("schema"))
+    after_fields = wire_row(wanted.schema, _rows_in(form, sampled))
     row = pa.struct(after_fields or [])
     keys = {one.lower() for one in wanted.keys}
     whole = form.whole_before or wanted.every_before
@@ -385,15 +384,10 @@ def _with_deletes(
 def _without_nulls(found: Decoded, wanted: Wanted) -> Decoded:
     """Rows that lack a value that the table needs are bad; a delete in a table with a key needs only the key."""
     lacks: npt.NDArray[np.bool_] = np.zeros(found.rows.num_rows, bool)
-    bad = list(found.bad)
+    bad: list[BadRecord] = []
     puts = (found.kinds == INSERT) | (found.kinds == AFTER) | wanted.every_before
     for name in dict.fromkeys((*wanted.keys, *wanted.required)):
         nulls = found.rows.column(name).is_null().to_numpy() & (puts if name not in wanted.keys else True) & ~lacks
         bad += [BadRecord(int(found.positions[at]), f"column '{name}' is null") for at in np.flatnonzero(nulls)]
         lacks |= nulls
-    if not bad:
-        return found
-    # Of a bad message, the other rows are not taken either: the row before without the row after, for example.
-    keep = ~np.isin(found.positions, [one.position for one in bad])
-    rows = found.rows.filter(pa.array(keep))
-    return Decoded(rows, found.kinds[keep], found.positions[keep], tuple(bad), found.new_columns)
+    return found.without(bad) if bad or found.bad else found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.tablestore.relation.kept_values import keeps_values
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
-from tablestore_engine.schema.casts.changed_columns import changed_columns, field_ids, replaced_columns
+from tablestore_engine.schema.casts.changed_columns import ChangedColumn, changed_columns, field_ids, replaced_columns
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -110,12 +110,15 @@ def why_lost(catalog: Catalog, name: str, position: Position, read: Collection[s
     past, now = schema_read(source, position), source.schema
     steps = source.schemas.between(past.id, now.id) or [past, now]
     known = field_ids(past.fields)  # where these were renamed, the last run had the new names
-    changed = (
-        one for one in changed_columns([one.fields for one in steps]) if not keeps_values(source, snapshot, past, one)
-    )
+
+    def is_read(one: ChangedColumn) -> bool:
+        return read is None or one.name.lower() in read
+
+    candidates = filter(is_read, changed_columns([one.fields for one in steps]))  # of others no statistics are read
+    changed = (one for one in candidates if not keeps_values(source, snapshot, past, one))
     former = (replaced_columns(source.schemas.load(one).fields, now.fields, known) for one in position.former)
-    found = itertools.chain(changed, itertools.chain.from_iterable(former))
-    return next((one.why for one in found if read is None or one.name.lower() in read), "")
+    found = itertools.chain(changed, filter(is_read, itertools.chain.from_iterable(former)))
+    return next((one.why for one in found), "")
 
 
 def position_after(source: Table, before: Position, after: Position) -> Position:
