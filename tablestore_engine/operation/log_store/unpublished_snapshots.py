@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import random
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from time import monotonic, sleep
 from zlib import crc32
 
 import numpy as np
@@ -95,7 +95,7 @@ def publish_after_commit(state: TableState) -> None:
             _down_until.pop(key, None)
     except LogError as error:
         answer = error.code != UNREACHABLE and brokers_answer(log)
-        _down_until[log.servers, log.topic if answer else ""] = time.monotonic() + _PAUSE_SECONDS
+        _down_until[log.servers, log.topic if answer else ""] = monotonic() + _PAUSE_SECONDS
         if may_wait:
             raise LogBehindError(
                 f"The rows were committed to table {state.name}, but not published: {error.message}", hint=_LATER
@@ -110,7 +110,7 @@ def _paused_by(log: LogSettings) -> tuple[tuple[str, str], ...]:
 def _refuse_paused(state: TableState, log: LogSettings) -> None:
     """Raise a LogError if the brokers, or the topic of the log, failed a short while ago."""
     for servers, topic in _paused_by(log):
-        if time.monotonic() < _down_until.get((servers, topic), 0.0):
+        if monotonic() < _down_until.get((servers, topic), 0.0):
             failed = f"Topic '{topic}' was not written to" if topic else f"The brokers {servers} did not answer"
             raise LogError(f"{failed} a short while ago.", hint=_LATER)
 
@@ -168,7 +168,7 @@ def _published(state: TableState, log: LogSettings, ours: _Ours) -> Published:
             forget_publisher(log)
             if attempt + 1 == _ATTEMPTS or not _is_anothers(state, noted, error):
                 raise
-            time.sleep(random.uniform(0.05, 0.3) * (attempt + 1))  # noqa: S311 - spreads retries
+            sleep(random.uniform(0.05, 0.3) * (attempt + 1))  # noqa: S311 - spreads retries
         except BaseException:
             forget_publisher(log)
             raise

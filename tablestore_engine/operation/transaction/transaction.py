@@ -12,9 +12,9 @@ leaves the table to the next commit. Only maintenance, which itself follows a co
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from time import sleep
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
@@ -71,7 +71,7 @@ def with_retry(action: Callable[[], T]) -> T:
         except ConflictError:
             if attempt + 1 == ATTEMPTS:
                 raise
-            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
+            sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
     raise AssertionError("unreachable")
 
 

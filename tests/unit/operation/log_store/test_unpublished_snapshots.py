@@ -112,7 +112,7 @@ def failure(code):
     ],
 )
 def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch, error, times, published):
-    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(unpublished_snapshots, "sleep", lambda seconds: None)
     table = keyed_table(tmp_path, KAFKA)
     topic.fails = [error] * times
     table.write(keyed_arrow(1, 1))

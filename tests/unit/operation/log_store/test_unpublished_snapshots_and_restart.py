@@ -90,7 +90,7 @@ def test_the_noted_offsets_are_not_behind_messages_of_others(tmp_path, topic):
 
 def test_a_note_that_goes_back_is_read_again(tmp_path, topic, monkeypatch):
     """A slow process notes its own position over a newer one, before which snapshots have expired."""
-    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(unpublished_snapshots, "sleep", lambda seconds: None)
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
     old = noted_position(table.state)
@@ -110,7 +110,7 @@ def test_a_publisher_is_done_when_another_one_has_published_its_commit(tmp_path,
         with topic.another_process():
             reload(table).write(keyed_arrow(3, 3))
 
-    monkeypatch.setattr(unpublished_snapshots.time, "sleep", overtake)
+    monkeypatch.setattr(unpublished_snapshots, "sleep", overtake)
     topic.fails = [LogFencedError("fenced")]
     table.write(keyed_arrow(2, 2))
     assert snapshots_of(topic) == [1, 2, 3]
@@ -119,7 +119,7 @@ def test_a_publisher_is_done_when_another_one_has_published_its_commit(tmp_path,
 
 def test_a_snapshot_that_another_one_published_may_expire_meanwhile(tmp_path, topic, monkeypatch):
     """The newest snapshot in the topic expires between the look at the topic and the look at the table."""
-    monkeypatch.setattr(unpublished_snapshots.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(unpublished_snapshots, "sleep", lambda seconds: None)
     table = keyed_table(tmp_path, KAFKA)
     table.write(keyed_arrow(1, 1))
     note = noted_position(table.state)

@@ -26,7 +26,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 def waits(monkeypatch):
     """The pauses between attempts, which nobody waits for."""
     found = []
-    monkeypatch.setattr(transaction.time, "sleep", found.append)
+    monkeypatch.setattr(transaction, "sleep", found.append)
     return found
 
 
