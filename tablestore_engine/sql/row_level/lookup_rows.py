@@ -27,7 +27,7 @@ from tablestore_engine.spark.read.lookup_rows import (
 )
 from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, is_large
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
-from tablestore_engine.sql.row_level.clauses.seen_columns import Seen, sees_all
+from tablestore_engine.sql.row_level.clauses.seen_columns import Seen
 from tablestore_engine.sql.row_level.in_subqueries import is_true, memberships
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, owner_of
 from tablestore_engine.sql.tokens.lexer import tokenize
@@ -58,7 +58,7 @@ def looked_up(target: RowLevelTarget, where_sql: str | None, seen: Seen) -> tupl
     return found
 
 
-def rows_where(target: RowLevelTarget, condition_sql: str, seen: Seen = sees_all) -> RowLevelTarget | None:
+def rows_where(target: RowLevelTarget, condition_sql: str, seen: Seen) -> RowLevelTarget | None:
     """The target with the rows for which a bound condition is true; None when they are too many."""
     return _with_rows_of(target, f"{target.register()} AS {quoted_name(target.alias)} WHERE {condition_sql}", seen)
 

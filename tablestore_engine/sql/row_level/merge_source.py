@@ -37,7 +37,7 @@ from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.query.predicate_reader import conjuncts
 from tablestore_engine.sql.row_level.aggregates import merge_expressions
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
-from tablestore_engine.sql.row_level.clauses.seen_columns import seen_by_merge
+from tablestore_engine.sql.row_level.clauses.seen_columns import Columns, seen_by_merge
 from tablestore_engine.sql.row_level.lookup_rows import rows_in, rows_where
 from tablestore_engine.sql.row_level.merge_as_upsert import Pairs, equal_columns
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, predicate_on, target_of
@@ -200,24 +200,26 @@ def _collected(rows: Rows, schema: TableSchema) -> pa.Table | None:
 
 def _looked_up(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget) -> RowLevelTarget | None:
     """The target with the rows that the MERGE may change, looked up by key; None if they are not."""
-    matched = _matched(merge, source, pairs, merge.target((merge.on(),), ()) if merge.others else target)
+    seen = seen_by_merge(merge.statement, merge.table.schema, source.frame.columns)
+    matched = _matched(merge, source, pairs, seen, merge.target((merge.on(),), ()) if merge.others else target)
     if matched is None or not merge.others:
         return matched
     bound = expressions_of(merge.statement, matched)
     clauses = merge.statement.not_matched_by_source
     conditions = [f"({bound(c.condition_sql)})" for c in clauses if c.condition_sql is not None]
-    found = rows_where(merge.unmatched_target(), " OR ".join(conditions))
+    found = rows_where(merge.unmatched_target(), " OR ".join(conditions), lambda _: seen)
     return None if found is None else matched.and_rows_of(found)
 
 
-def _matched(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget) -> RowLevelTarget | None:
-    """The target with the rows that rows of the source may match.
+def _matched(
+    merge: _Merge, source: Source, pairs: Pairs, seen: Columns, target: RowLevelTarget
+) -> RowLevelTarget | None:
+    """The target with the rows that rows of the source may match, of which `seen` columns are read.
 
     Where ON gives no column of the key, the keys are those of the rows that have the values of the source.
     """
     schema = merge.table.schema
     by_key = lookup_columns(pairs, schema)
-    seen = seen_by_merge(merge.statement, schema, source.frame.columns)
     if not by_key:
         bounds = bounds_of(source.rows, pairs, schema)
         target = merge.target((merge.on(), *bounds.predicates), ())

@@ -19,11 +19,6 @@ Seen = Callable[[str | None], Columns]
 """The columns that a statement sees of rows, by what of WHERE is left to test of them."""
 
 
-def sees_all(where_sql: str | None) -> Columns:
-    """All columns are seen."""
-    return None
-
-
 def seen_by_delete(schema: TableSchema) -> Seen:
     """The columns that a DELETE sees."""
     return lambda where_sql: _seen(schema, [where_sql], schema.removing_columns)
@@ -37,11 +32,9 @@ def seen_by_update(schema: TableSchema, assignments: Sequence[Assignment]) -> Se
 
 def seen_by_merge(statement: Merge, schema: TableSchema, source_columns: Sequence[str]) -> Columns:
     """The columns that a MERGE sees."""
-    if statement.not_matched_by_source:
-        return None
     written: set[str] = set()
     texts: list[str | None] = [statement.on_sql]
-    for clause in statement.matched:
+    for clause in (*statement.matched, *statement.not_matched_by_source):
         kept = _kept(clause, schema, Names(source_columns))
         if kept is None:
             return None

@@ -44,7 +44,12 @@ INSERTS = "WHEN NOT MATCHED THEN INSERT *"
         ("WHEN MATCHED THEN UPDATE SET a = c.a, b = x.c.b, s = c.s", "id day B must"),
         ("WHEN MATCHED AND IDENTIFIER('t.a') > 1 THEN DELETE", None),
         ("WHEN MATCHED AND (SELECT count(*) FROM other) > 1 THEN DELETE", None),
-        ("WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.a > 1 THEN DELETE", None),
+        ("WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.a > 1 THEN DELETE", "id day a must"),
+        (
+            "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED BY SOURCE AND t.a > 1 THEN UPDATE SET a = length(b)",
+            "id day a B must s",
+        ),
+        ("WHEN NOT MATCHED BY SOURCE AND t.a > 1 THEN UPDATE SET a = 1, b = '', s = NULL", "id day a must"),
     ],
 )
 def test_a_merge(clauses, seen):
