@@ -121,6 +121,11 @@ cluster: $(VENV)/.dev  ## Run the engine on a cluster of two workers, over Spark
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/cluster $(PYTEST)
 
+.PHONY: shared
+shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a shared server (`make cluster` runs a few)
+	@sh scripts/check_java.sh
+	TABLESTORE_SHARED=1 $(PY) -m pytest -m 'not slow' tests/functional $(PYTEST)
+
 .PHONY: soak
 soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
 	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property $(PYTEST)
