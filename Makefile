@@ -122,7 +122,7 @@ cluster: $(VENV)/.dev  ## Run the engine on a cluster of two workers, over Spark
 	$(PY) -m pytest tests/cluster $(PYTEST)
 
 .PHONY: shared
-shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a shared server (`make cluster` runs a few)
+shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a shared server
 	@sh scripts/check_java.sh
 	TABLESTORE_SHARED=1 $(PY) -m pytest -m 'not slow' tests/functional $(PYTEST)
 

@@ -39,6 +39,7 @@ from tablestore_engine.sql.row_level.clauses.merge_clauses import (
     value_column,
 )
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
+from tablestore_engine.sql.row_level.clauses.stars import merge_without_stars, target_relation
 from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
 from tablestore_engine.sql.row_level.merge_source import (
     SOURCE,
@@ -46,6 +47,7 @@ from tablestore_engine.sql.row_level.merge_source import (
     expressions_of,
     read_once,
     source_fields,
+    source_query,
     source_side,
 )
 from tablestore_engine.sql.row_level.row_level_target import (
@@ -127,7 +129,9 @@ def _merged(statement: Merge, context: RowContext) -> Iterator[tuple[RowLevelTar
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
     frames.look_at(" ".join([statement.on_sql, *(sql for _, sql in merge_expressions(statement))]))
-    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    source = frames.query(source_query(statement))
+    relation = target_relation(table.identifier, statement.target_alias, table.schema)
+    statement = merge_without_stars(statement, relation, statement.source_alias or SOURCE, source.columns)
     table = _evolved(table, statement, source)
     if (upsert := _upsert(statement, context, table, source, frames)) is not None:
         target, rows = upsert
@@ -312,13 +316,6 @@ def _distinct_names(source: DataFrame) -> list[str]:
     if Names(source.columns).alike and session_resolver(source.sparkSession).distinguishes:
         return list(source.columns)
     return [name.lower() for name in source.columns]
-
-
-def _source_alias(statement: Merge) -> str:
-    if statement.source_alias is None:
-        return f" AS {SOURCE}"
-    columns = f"({', '.join(quoted_name(c) for c in statement.source_columns)})" if statement.source_columns else ""
-    return f" AS {quoted_name(statement.source_alias)}{columns}"
 
 
 def _join_kind(statement: Merge) -> str:

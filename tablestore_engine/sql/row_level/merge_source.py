@@ -232,6 +232,12 @@ def _matched(
     return None if found is None or found.rows is None else found
 
 
+def source_query(statement: Merge) -> str:
+    """The query of the source's rows."""
+    columns = f"({', '.join(map(quoted_name, statement.source_columns))})" if statement.source_columns else ""
+    return f"SELECT * FROM {statement.source_sql} AS {quoted_name(statement.source_alias or SOURCE)}{columns}"
+
+
 def source_fields(source: DataFrame) -> tuple[DataField, ...]:
     """The source's columns. Raises UnsupportedTypeError for a type that tables do not have."""
     return tuple(DataField(i, name, kind) for i, (name, kind, _) in enumerate(columns_of(source.schema)))
