@@ -24,7 +24,13 @@ def server() -> None:
 
 @server.command()
 @warehouse_option
-@click.option("--idle-minutes", default=30.0, show_default=True, help="How long it stays when nobody uses it.")
+@click.option(
+    "--idle-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="How long it stays when nobody uses it.",
+)
 def start(warehouse: str, idle_minutes: float) -> None:
     """Start the server of a warehouse, unless it runs."""
     from tablestore_engine.spark.session.server_client import attach

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from support.dbt_process import DBT, environment
@@ -109,6 +112,28 @@ def test_processes_and_projects_share_one_server(project, cache, tmp_path):
     )  # fmt: skip
     assert refused.returncode != 0
     assert "authentication token" in refused.stderr
+
+
+def test_clients_leave_no_rows_and_views_to_later_ones(project):
+    """Spark knows the cached rows of a folder by its path, whatever its files are."""
+    folder = project.folder / "numbers"
+    command = [sys.executable, "-m", "tablestore_engine.cli", "sql", "-w", project.warehouse, "--session", "shared"]
+    for number in (4711, 8122):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        pq.write_table(pa.table({"n": [number]}), folder / f"{number}.parquet")
+        script = (
+            f"create schema if not exists dev; create global temporary view n as select * from parquet.`{folder}`; "
+            "cache table global_temp.n; select n from global_temp.n"
+        )
+        shown = subprocess.run(
+            [*command, script], env=environment(project.cache), capture_output=True, text=True, check=False, timeout=300
+        )
+        assert (shown.returncode, str(number) in shown.stdout) == (0, True), shown.stdout + shown.stderr
+        deadline = time.monotonic() + 60
+        while any(one.in_use for one in project.servers()) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        time.sleep(5)  # the server looks each second
 
 
 MINE = "{{ config(materialized='table') }} select * from {{ source('dev', 'upserted') }}"

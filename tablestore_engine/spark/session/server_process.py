@@ -36,6 +36,7 @@ _EXIT_SECONDS = 30.0
 _TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 -- the name of a variable
 _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService$"
 _GUARD = "org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor"
+_GLOBAL_VIEWS = "global_temp"
 _KIND = "-Dtablestore.server=true"  # an option of its own gives the server a class archive of its own
 
 _SETTINGS = {
@@ -88,11 +89,16 @@ class Server:
         return int(self._service.localPort())
 
     def end_sessions(self) -> None:
-        """End all sessions, and what runs in them: those of clients that were killed."""
+        """End all sessions, and what runs in them: those of clients that were killed. What sessions of one Spark share
+        ends with them, as it would with a process of its own: cached rows, and global temporary views."""
         manager = self._service.sessionManager()
         infos = manager.listActiveSessions()
         for number in range(infos.size()):
             manager.closeSession(infos.apply(number).key(), False)
+        catalog = self._session.catalog
+        for view in catalog.listTables(_GLOBAL_VIEWS):
+            catalog.dropGlobalTempView(view.name)
+        catalog.clearCache()
 
     def stop(self) -> None:
         self._session.stop()

@@ -91,6 +91,12 @@ def test_help_imports_nothing_heavy():
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("minutes", ["0", "-5", "soon"])
+def test_a_server_stays_for_some_minutes(minutes):
+    refused = CliRunner().invoke(main, ["server", "start", "-w", "w", "--idle-minutes", minutes])
+    assert (refused.exit_code, "'--idle-minutes'" in refused.output) == (2, True)
+
+
 def test_servers_are_listed_and_stopped(run, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert CliRunner().invoke(main, ["server", "stop"]).output == "No Spark server runs.\n"

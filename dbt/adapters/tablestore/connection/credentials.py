@@ -103,7 +103,7 @@ class TableStoreCredentials(Credentials):
             raise DbtConfigError(
                 f"`session: shared` is a Spark on this machine, and `master: {self.master}` is not. Keep one of them."
             )
-        if self.session_idle_minutes <= 0:
+        if not self.session_idle_minutes > 0:  # nan, too
             raise DbtConfigError(f"`session_idle_minutes: {self.session_idle_minutes}` must be more than 0.")
 
     @property

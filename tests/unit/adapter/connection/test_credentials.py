@@ -87,6 +87,7 @@ def test_a_shared_session_is_on_this_machine():
         ({"session": "shared", "remote": "sc://host"}, "both"),
         ({"session": "shared", "master": "spark://host"}, "on this machine"),
         ({"session_idle_minutes": 0}, "more than 0"),
+        ({"session_idle_minutes": float("nan")}, "more than 0"),
     ):
         with pytest.raises(DbtConfigError, match=message):
             credentials(**settings)
