@@ -90,7 +90,8 @@ SLOWEST      := --durations=25
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest -m 'not slow' $(SIDE_BY_SIDE) $(SLOWEST) tests/property tests/spark/property tests/fault tests/spark \
+	$(PY) -m pytest -m 'not slow and not soak' $(SIDE_BY_SIDE) $(SLOWEST) \
+	  tests/property tests/spark/property tests/fault tests/spark \
 	  tests/unit tests/functional $(PYTEST)
 
 # Each starts Java, Spark or dbt anew several times, on both cores; the default suite has one session per process.
@@ -127,8 +128,12 @@ shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a 
 	TABLESTORE_SHARED=1 $(PY) -m pytest -m 'not slow' tests/functional $(PYTEST)
 
 .PHONY: soak
-soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
-	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property $(PYTEST)
+soak: $(VENV)/.dev  ## Fold random histories against a dictionary, and run the cases that the default suite leaves out
+	@sh scripts/check_java.sh
+	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property tests/unit/sql/parse/test_parse_mutations.py \
+	  $(PYTEST)
+	TABLESTORE_SOAK=300 $(PY) -m pytest -m 'soak or hypothesis' $(SIDE_BY_SIDE) --ignore tests/spark/property \
+	  tests/spark tests/unit tests/functional $(PYTEST)
 
 .PHONY: races
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute

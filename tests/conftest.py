@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from support.scratch import memory_folder
+from support.soak import examples, mark_soak
 
 # A deadline is an assertion on time, which a busy machine breaks. Each run draws other examples.
-settings.register_profile("tests", settings.default, deadline=None, max_examples=50)
+settings.register_profile("tests", settings.default, deadline=None, max_examples=examples(25))
 settings.load_profile("tests")
 
 TESTS = Path(__file__).parent
@@ -28,6 +29,19 @@ def pytest_configure(config):
     folder = memory_folder(ROOM)
     if folder:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--one-case", action="store_true", help="run one case of each test: that it runs on this Python")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    mark_soak(items)
+    if config.getoption("one_case"):
+        chosen = set({item.nodeid.partition("[")[0]: item for item in reversed(items)}.values())
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = [item for item in items if item in chosen]
 
 
 def pytest_collection_finish(session):

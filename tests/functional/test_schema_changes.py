@@ -124,6 +124,7 @@ class TestSchemaChanges:
         ]
         assert self.build(project, mode, query) == "UPSERT 1 row"
 
+    @pytest.mark.cover
     @pytest.mark.parametrize(
         "more", ["", ", merge_update_columns=['n']", ", incremental_strategy='delete+insert'",
                  ", incremental_strategy='append'", ", incremental_strategy='insert_overwrite'"],

@@ -6,7 +6,6 @@ rows reach the write buffer at a time.
 
 from __future__ import annotations
 
-import os
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
@@ -14,10 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from support.player import Player, steps_of
+from support.soak import examples
 from support.tables import make_table
 
-EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "16"))
-MANY = int(os.environ.get("TABLESTORE_SOAK", "60"))
+EXAMPLES = examples(10)
+MANY = examples(50)
 PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,

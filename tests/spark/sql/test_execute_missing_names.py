@@ -17,6 +17,7 @@ def shop(store):
     return store
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(
     "name",
     ["row.orders", "ROW.orders", "spark_catalog.row.orders", "None.row.orders", ".row.orders", "row.orders$tags"],

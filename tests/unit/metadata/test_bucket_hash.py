@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.binary_row_cases import GOLDEN, VALUES
+from support.soak import examples
 
 from tablestore_engine.metadata.bucket_hash import bucket_ids, bucket_of, row_hashes
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -32,7 +33,7 @@ def columns(draw):
     return names, [draw(st.lists(st.none() | VALUES[one], min_size=size, max_size=size)) for one in names]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(60))
 @given(columns(), st.integers(1, 9), st.integers(0, 5))
 def test_columns_agree_with_rows(case, buckets, cut):
     names, values = case

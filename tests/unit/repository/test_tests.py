@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 from support.repository import ROOT
+from support.soak import cover
 
 TESTS = ROOT / "tests"
 MOST_LINES = 400
@@ -93,3 +95,15 @@ def test_names_of_tests_are_statements():
         if isinstance(node, ast.FunctionDef) and questions.match(node.name)
     ]
     assert not found, f"state what is held: {', '.join(found)}"
+
+
+@pytest.mark.parametrize(
+    ("axes", "together", "size"), [(("abc", "xy"), 1, 3), (("ab", "xyz", "12"), 2, 6), (("ab",), 1, 2)]
+)
+def test_a_cover_has_each_value_or_each_pair(axes, together, size):
+    """A column that another one determines, as an expected value, is no axis of its own."""
+    cases = [(*case, case[0].upper()) for case in product(*axes)]
+    chosen = [cases[number] for number in cover(cases)]
+    assert len(set(chosen)) == len(chosen) == size
+    for some in combinations(range(len(axes)), together):
+        assert {tuple(case[one] for one in some) for case in chosen} == set(product(*(axes[one] for one in some)))

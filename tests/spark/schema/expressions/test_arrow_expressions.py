@@ -103,6 +103,7 @@ def test_answers_are_those_of_spark(store):
         assert list(whole(answer.values, rows)) == [row[number] for row in found], sql
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_about_random_conditions_are_those_of_spark(store, seed):
     """Of a row that is unknown to Arrow, Spark is not asked: it may fail there. It fails at no other row."""

@@ -212,6 +212,7 @@ def test_changes_lead_over_constraints_and_layouts(store, key):
     assert read.collect() == []
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("bucket", ["2", "-1"])
 @pytest.mark.parametrize("more", ["", ", 'deletion-vectors.enabled' = 'true'"])
 def test_rows_that_an_overwrite_put_into_other_buckets(store, monkeypatch, bucket, more):

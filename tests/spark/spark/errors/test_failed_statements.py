@@ -75,6 +75,7 @@ def check(error: TableStoreError, words: str, reason: str) -> None:
     assert not INTERNALS.search(str(error)), str(error)
 
 
+@pytest.mark.cover
 def test_a_statement_that_fails_by_a_value_names_its_table(shop, path):
     source = "(select 1 as id, 0 as z union all select 2, 0)"
     one, p = (", 3", ", p") if shop.kind == "partitioned" else ("", "")
@@ -83,6 +84,7 @@ def test_a_statement_that_fails_by_a_value_names_its_table(shop, path):
         check(failure(shop, text.format("t", src=source, one=one, p=p)), words, reason)
 
 
+@pytest.mark.cover
 def test_a_dataframe_that_fails_by_a_value_names_its_table(shop, path):
     columns = {"sums": "id, 1 div v as v", "partitioned": "id, 1 div v as v, s, a, tiny, 3 as p"}
     frame = shop.sql(f"select {columns.get(shop.kind, 'id, 1 div v as v, s, a, tiny')} from src")

@@ -39,6 +39,7 @@ def printed(store, statement):
     return run.stderr
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(("kind", "damage"), CELLS)
 def test_a_broken_file_is_named(opened, kind, damage):
     from tablestore_engine.spark.session.session import new_session

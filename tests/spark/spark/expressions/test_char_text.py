@@ -8,7 +8,7 @@ from support.files import path_of
 
 from tablestore_engine.errors import SchemaError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("texts")]
 
 WRITES = [
     "INSERT INTO t VALUES (1, 'ab', 'x')",

@@ -47,6 +47,7 @@ def stored(store):
     return sorted(store.table("t").to_arrow().to_pylist(), key=lambda row: row["id"])
 
 
+@pytest.mark.cover
 def test_every_write_stores_what_spark_stores(texts, expected, path):
     given = f"values {', '.join(ROWS)} as s (id, v, c, r, l, m)"
     texts.sql(f"insert into t values {', '.join(ROWS)}")
@@ -68,6 +69,7 @@ def test_every_write_stores_what_spark_stores(texts, expected, path):
     assert rows(texts) == expected
 
 
+@pytest.mark.cover
 def test_changes_by_constants_and_by_columns(texts, path):
     texts.sql("insert into t (id, v) values (1, 'x'), (2, 'y')")
     texts.sql("update t set v = 'abc  ', c = 'abc     ', l = array('ab    ') where id = 1")
@@ -96,6 +98,7 @@ def test_arrow_rows(texts):
     assert [(row["r"]["v"], row["l"][0]) for row in found] == list(zip(short, short, strict=True))
 
 
+@pytest.mark.cover
 def test_a_text_that_is_longer_by_more_than_blanks_is_refused(texts, path):
     for text in ("'abcd'", "'abc\\t'", "'abc \\n'", "'ab  x'"):
         for statement in (f"insert into t (id, v) values (1, {text})", f"insert into t (id, v) select 1, {text}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.reads import recorded_reads
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("both")]
 
 COLUMNS = {
     "t": "id int, c char(6), v varchar(6), s string, r struct<c: char(6), v: varchar(6)>, l array<char(3)>",

@@ -14,7 +14,7 @@ from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.spark.expressions.format_braces import formatted, formatted_literal
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("session")]
 SETTINGS = [
     {},
     {"spark.sql.parser.escapedStringLiterals": "true"},

@@ -7,6 +7,7 @@ import random
 import pytest
 from support.drawn_rows import drawn_rows
 from support.invariants import check_invariants
+from support.soak import seeds
 from support.spark_rows import by_arrow, by_spark
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
@@ -65,7 +66,7 @@ def batch(rng, rows):
     return drawn_rows(rng, keys, [text for *_, text in COLUMNS])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_every_function(store, seed):
     rng = random.Random(seed)
     columns = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, *_ in COLUMNS)
@@ -151,6 +152,7 @@ def test_wide_decimals_add_up(store):
         store.execute("INSERT INTO t VALUES (1, 9e19BD), (1, 9e19BD)")
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize(
     ("engine", "inserts", "expected"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("merged")]
 
 ROWS = (
     "SELECT CAST(id AS INT) AS k, named_struct('b', if(id % 2 = 0, 'a', 'b'), 'n', named_struct('x', "

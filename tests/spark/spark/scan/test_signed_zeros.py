@@ -41,6 +41,7 @@ def wanted_ids(store, conditions):
     return in_order((n, id_) for id_, *answers in found for n, holds in enumerate(answers) if holds)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
@@ -57,6 +58,7 @@ def test_zeros_are_equal_in_filters(store, file_format, kind, key):
     assert rows(store, shown.format("t")) == rows(store, shown.format("in_memory"))
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
 def test_zeros_are_equal_in_changes_of_rows(store, file_format, key):
@@ -76,6 +78,7 @@ def test_zeros_are_equal_in_changes_of_rows(store, file_format, key):
     assert sorted(one.id for one in store.sql("SELECT id FROM t").collect()) == sorted(left)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
 @pytest.mark.parametrize("zero", ["0D", "double('-0.0')", "0.0", "0"])
 def test_a_key_of_zero_is_found(store, kind, zero):

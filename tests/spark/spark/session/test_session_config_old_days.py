@@ -55,6 +55,7 @@ def create(store, layout, file_format):
         store.sql(f"INSERT INTO t VALUES {', '.join(f'({n}, {day}, 0)' for n, day in enumerate(days, first))}")
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(("file_format", "layout"), KINDS)
 def test_comparisons_find_their_rows(store, layout, file_format):
     create(store, layout, file_format)
@@ -74,12 +75,14 @@ def test_comparisons_find_their_rows(store, layout, file_format):
     assert ids_of(store, "SELECT id FROM t WHERE da = '1582-10-10'") == [10]
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(
-    ("file_format", "layout", "large"),
-    [*((*kind, False) for kind in KINDS if kind[0] != "avro"), *(("parquet", one, True) for one in LOOKED_UP)],
+    ("way", "layout"), [*(kind for kind in KINDS if kind[0] != "avro"), *(("large", one) for one in LOOKED_UP)]
 )
-def test_changes_find_their_rows(store, monkeypatch, layout, file_format, large):
-    if large:
+def test_changes_find_their_rows(store, monkeypatch, layout, way):
+    """The values are those of Parquet and ORC files, and of files that are so large that a source is looked at."""
+    file_format = "parquet" if way == "large" else way
+    if way == "large":
         monkeypatch.setattr("tablestore_engine.spark.read.merge_source_bounds.LARGE_FILES", 0)
     create(store, layout, file_format)
     expected = dict.fromkeys(DAYS, 0)

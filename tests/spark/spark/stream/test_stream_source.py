@@ -156,6 +156,7 @@ def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch)
     assert len(store.table("copy").live_files()) == 5, "one for each partition"
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("mode", ["full", "latest"])
 @pytest.mark.parametrize("columns", ["id INT", "id INT, PRIMARY KEY (id) NOT ENFORCED"])
 def test_a_first_batch_that_failed_is_the_same_when_it_runs_again(store, tmp_path, mode, columns):

@@ -79,6 +79,7 @@ def test_a_key_moves(store, way):
     check()
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -197,6 +198,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
     assert rows(store, QUERY) == [(1, "c", 3)]
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("refuse", [False, True])
 def test_keys_of_several_columns_and_types(store, way, refuse):
     """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the
@@ -280,7 +282,7 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
             for name, table in tables.items()
         ]
 
-    for _ in range(3):
+    for _ in range(2):
         batch = [
             {"p": rng.choice([None, 0, 1]), "id": rng.randrange(9), "v": rng.choice([None, 1, 2]), "_row_kind": kind}
             for kind in rng.choices(kinds, k=12)

@@ -29,6 +29,7 @@ ROWS = """
 """
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (p, id) NOT ENFORCED"], ids=["append", "keyed"])
 def test_every_type_both_ways(store, path, key):
     options = " WITH ('bucket' = '3')" if key else ""

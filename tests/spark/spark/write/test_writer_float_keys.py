@@ -16,6 +16,7 @@ def rows(store, where=""):
     return sorted(v for _, v in found) if where else sorted(shown, key=str)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
 @pytest.mark.parametrize("buckets", [1, 8])
 def test_floats_that_are_equal_are_one_key(store, path, kind, buckets):

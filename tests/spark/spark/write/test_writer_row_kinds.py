@@ -9,7 +9,7 @@ from support.spark_rows import rows
 
 from tablestore_engine.errors import RowKindError, SchemaError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("t")]
 
 
 @pytest.fixture(params=["small", "large"])

@@ -8,7 +8,7 @@ from support.spark_rows import in_order, rows, stored
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("target")]
 
 
 def naive_merge(matched, not_matched, by_source):

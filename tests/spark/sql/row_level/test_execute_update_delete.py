@@ -8,7 +8,7 @@ from support.spark_rows import in_order, rows, stored
 
 from tablestore_engine.errors import ColumnNotFound, PrimaryKeyError, SchemaError, SqlError, TableStoreError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("target")]
 
 
 @pytest.mark.parametrize(

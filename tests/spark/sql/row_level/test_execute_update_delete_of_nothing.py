@@ -24,6 +24,7 @@ def table(request, store):
     return store
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(
     "text",
     [
@@ -37,6 +38,7 @@ def test_a_wrong_name_is_an_error(table, text):
         table.sql(text)
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("text", ["delete from t where day = 'z'", "update t set n = n + 1 where day = 'z'"])
 def test_nothing_changes(table, text):
     before = [one.id for one in table.table("t").snapshots()]

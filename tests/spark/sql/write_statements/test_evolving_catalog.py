@@ -85,6 +85,7 @@ def evolution(name):
     return WriteIntent(evolution=Evolution(("default", name), CHANGES))
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("write", WRITES)
 def test_schema_and_rows_are_one_commit(store, made, kind, write):

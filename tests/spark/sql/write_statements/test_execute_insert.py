@@ -216,6 +216,7 @@ def test_create_as_with_keys_and_options(store, path):
     assert store.execute("CREATE TABLE IF NOT EXISTS c AS SELECT 1 AS x").rows_affected == 0
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(
     ("query", "error"),
     [
@@ -233,6 +234,7 @@ def test_a_failing_create_as_leaves_no_table(store, path, query, error):
     assert leftovers(store) == []
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("query", ["SELECT raise_error('no') AS other", "SELECT CAST(NULL AS INT) AS id, 1 AS v"])
 def test_a_failing_replacement_leaves_the_old_table(store, path, query):
     store.execute("CREATE TABLE c (PRIMARY KEY (id) NOT ENFORCED) AS SELECT 1 AS id, 2 AS v")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.append_deletion_vectors import prepared_delete
+from support.soak import examples
 from support.tables import compact, make_table, new_job, read, reload, rows, write
 
 from tablestore_engine.errors import ConflictError, OptionError, RowKindError, StorageError
@@ -324,7 +325,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(steps=_STEPS, bucketed=st.booleans(), partitioned=st.booleans())
 def test_any_history_gives_the_rows_of_a_list(tmp_path_factory, steps, bucketed, partitioned):
     parts = {"partition_keys": ["p"]} if partitioned else {}

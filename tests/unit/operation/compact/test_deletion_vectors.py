@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.soak import examples
 from support.tables import (
     DELETE,
     PUT,
@@ -122,7 +123,7 @@ STEP = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @example(steps=[("write", [(0, False)]), ("leave", [(0, False)]), ("leave", [(1, True)])], dynamic=False, orc=False)
 @given(steps=st.lists(STEP, min_size=1, max_size=14), dynamic=st.booleans(), orc=st.booleans())
 def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evolve import change
 from support.evolved_histories import Model, accepts, ordered, predicates
+from support.soak import examples
 from support.tables import DELETE, compact, make_table, read, write
 
 from tablestore_engine.errors import CastError, OptionError
@@ -20,7 +21,7 @@ from tablestore_engine.schema.types.types import DataField, parse_type
 
 
 @pytest.mark.parametrize("key", [True, False], ids=["keyed", "append"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data())
 def test_histories(key, data):
     with TemporaryDirectory() as warehouse:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.soak import examples
 from support.tables import make_table, schema_of, write
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
@@ -252,7 +253,7 @@ def holds(predicate, row):
     }[predicate.op]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.lists(rows, min_size=1, max_size=4), min_size=1, max_size=4),
     st.booleans(),

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.soak import examples
 
 from tablestore_engine.operation.statistics.column_stats import ColumnStats
 from tablestore_engine.operation.statistics.parquet_footer_stats import column_stats, leaves_with_stats
@@ -91,7 +92,7 @@ def test_long_texts_are_cut(text, least, greatest):
     assert stats_of(pa.array([text])) == ColumnStats(least, greatest, 0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.none() | st.text(max_size=40), min_size=1, max_size=8))
 def test_cut_bounds_are_bounds(texts):
     found = stats_of(pa.array(texts, pa.string()))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.arrow_memory import arrow_memory
 from support.files import data_files
 from support.invariants import check_invariants
+from support.soak import examples
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, write
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
@@ -81,7 +82,7 @@ rows = st.fixed_dictionaries(
     ],
     ids=["last row", "sequence field", "aggregation", "partial update", "first row", "append"],
 )  # fmt: skip
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(batches=st.lists(st.lists(rows, max_size=12), min_size=1, max_size=12))
 def test_the_same_rows_as_written_at_once(tmp_path_factory, keys, options, batches):
     folder = tmp_path_factory.mktemp("t")
@@ -135,7 +136,7 @@ changes = st.fixed_dictionaries(
     ],
     ids=["layers", "layers and deletes", "sequence group"],
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(
     before=st.lists(changes, max_size=3),
     batches=st.lists(st.lists(st.tuples(changes, st.sampled_from([0, 0, 1, 3])), max_size=10), min_size=1, max_size=10),
@@ -175,6 +176,7 @@ def test_rows_with_a_bucket_and_a_number_of_their_own(tmp_path, spills):
 MEBI = 1 << 20
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("width", [20, 1000])
 @pytest.mark.parametrize("partitions", [1, 500])
 def test_memory_stays_within_its_bound(tmp_path, partitions, width):

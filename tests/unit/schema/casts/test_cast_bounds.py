@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evolve import EDGES, LTZ
+from support.soak import examples
 
 from tablestore_engine.operation.scan.stats_may_match import Bounds, comparable, may_match
 from tablestore_engine.schema.casts.cast_arrays import cast_array
@@ -68,7 +69,7 @@ def bounds_after(past, current, stored, rules):
     return Bounds(cast_bound(low, current), cast_bound(high, current), after, rows)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cases(), st.data())
 def test_skipping_keeps_every_row(case, data):
     past, current, values, rules = parse_type(case[0]), parse_type(case[1]), case[2], case[3]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.soak import SOAK, examples
 from support.statement_table import statement_cases, tables_of
 
 from tablestore_engine.errors import SqlError
@@ -95,7 +96,7 @@ def _crossed(draw: st.DrawFn, text: str) -> str:
 
 @given(broken())
 @example("  (TABLE ( t")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_broken_statement_is_answered(text: str) -> None:
     go_through(text)
 
@@ -103,18 +104,18 @@ def test_a_broken_statement_is_answered(text: str) -> None:
 @given(st.text(max_size=60))
 @example("")
 @example("\0")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_is_answered(text: str) -> None:
     go_through(text)
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_a_statement_that_ends_anywhere_is_answered(text: str) -> None:
-    for start, end in _spans(text):
-        go_through(text[:start])
-        go_through(text[:start] + text[end:])
-        go_through(text[:end] + " " + text[start:])
-        go_through(text[start:])
+    """At each token one of the four changes; each of them in `make soak`."""
+    for number, (start, end) in enumerate(_spans(text)):
+        changed = (text[:start], text[:start] + text[end:], f"{text[:end]} {text[start:]}", text[start:])
+        for one in changed if SOAK else changed[number % 4 :][:1]:
+            go_through(one)
 
 
 DEEP = 2000
