@@ -145,9 +145,9 @@ chain: $(VENV)/.dev  ## Build a chain of models from 200 batches of changes, eac
 	TABLESTORE_CHAIN=200 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
 
 .PHONY: chain-small
-chain-small: $(VENV)/.dev  ## The same with 5 batches
+chain-small: $(VENV)/.dev  ## The same with 3 batches
 	@sh scripts/check_java.sh
-	TABLESTORE_CHAIN=5 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
+	TABLESTORE_CHAIN=3 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
 
 .PHONY: streams
 streams: $(VENV)/.dev  ## Kill a stream 20 times; each row arrives once
@@ -191,10 +191,10 @@ interop-java:  ## Let Java Paimon, of today and old, read our tables and us thei
 	  $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
 
 .PHONY: interop-java-small
-interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some three minutes; skipped without Maven
+interop-java-small: $(VENV)/.dev  ## The same with random tables only, in two to three minutes; skipped without Maven
 	@command -v mvn >/dev/null || { echo 'Skipped: Java Paimon is fetched by Maven, which was not found.'; exit 0; }; \
 	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(JAVA_NOW)/.made' && \
-	  PAIMON_JARS='$(abspath $(JAVA_NOW))' TABLESTORE_INTEROP_SEEDS='0-5' \
+	  PAIMON_JARS='$(abspath $(JAVA_NOW))' TABLESTORE_INTEROP_SEEDS='0-2' \
 	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py \
 	    tests/interop/test_java_file_formats.py $(PYTEST)
 
