@@ -133,7 +133,7 @@ soak: $(VENV)/.dev  ## Fold random histories against a dictionary, and run the c
 	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property tests/unit/sql/parse/test_parse_mutations.py \
 	  $(PYTEST)
 	TABLESTORE_SOAK=300 $(PY) -m pytest -m 'soak or hypothesis' $(SIDE_BY_SIDE) --ignore tests/spark/property \
-	  tests/spark tests/unit tests/functional $(PYTEST)
+	  tests/fault tests/spark tests/unit tests/functional $(PYTEST)
 
 .PHONY: races
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute

@@ -94,6 +94,7 @@ def check_timeline(table):
     assert left == set()
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("name", ACTIONS)
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
