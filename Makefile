@@ -125,7 +125,7 @@ cluster: $(VENV)/.dev  ## Run the engine on a cluster of two workers, over Spark
 .PHONY: shared
 shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a shared server
 	@sh scripts/check_java.sh
-	TABLESTORE_SHARED=1 $(PY) -m pytest -m 'not slow' tests/functional $(PYTEST)
+	TABLESTORE_SHARED=1 $(PY) -m pytest -m 'not slow and not soak' tests/functional $(PYTEST)
 
 .PHONY: soak
 soak: $(VENV)/.dev  ## Fold random histories against a dictionary, and run the cases that the default suite leaves out
