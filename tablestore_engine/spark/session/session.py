@@ -150,7 +150,7 @@ def _set(spark: SparkSession, settings: Mapping[str, str]) -> None:
 
 
 def _running_session() -> SparkSession | None:
-    """The session of this process's Spark application, if there is one."""
+    """The session of this process's Spark application, or a session of Spark Connect, if there is one."""
     if "pyspark.sql" not in sys.modules:
         return None
     from pyspark import SparkContext
@@ -158,12 +158,21 @@ def _running_session() -> SparkSession | None:
 
     running = SparkContext._active_spark_context
     if running is None:
-        return None
+        return _running_connect()
     for root in _roots.values():
         if getattr(root.session, "_sc", None) is running:
             root.users += 1
             return root.session
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _running_connect() -> SparkSession | None:
+    """A session of Spark Connect that this process started: PySpark starts no Java of its own next to one."""
+    for root in _roots.values():
+        if root.config.remote and not server_ended(root.session):
+            root.users += 1
+            return root.session
+    return None
 
 
 def _quieten_loggers() -> None:

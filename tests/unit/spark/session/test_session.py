@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from tablestore_engine.errors import EnvironmentProblem
@@ -55,3 +57,16 @@ def test_a_shared_session_needs_packages_that_can_be_imported(monkeypatch, tmp_p
     monkeypatch.setattr(session, "_connect_packages", lambda: ("json", "broken_grpc", "absent_grpc"))
     with pytest.raises(EnvironmentProblem, match=r"imported: broken_grpc, absent_grpc\. .*dbt-tablestore\[connect\]"):
         start_session(SessionConfig(shared=str(tmp_path)))
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_session_of_spark_connect_is_the_running_one(monkeypatch, ended):
+    """PySpark starts no Java next to one."""
+    importlib.import_module("pyspark.sql")
+    spark = Spark()
+    root = session._Root(spark, SessionConfig(remote="sc://localhost:1", shared="/w"))
+    monkeypatch.setattr(session, "_roots", {id(spark): root})
+    monkeypatch.setattr(session, "server_ended", lambda one: ended)
+    monkeypatch.setattr(session, "start_classic", lambda config: "another")
+    assert start_session() == ("another" if ended else spark)
+    assert root.users == (1 if ended else 2)
