@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from support.evolve import EDGES, change
+from support.soak import cover
 from support.tables import compact, make_table, write
 
 from tablestore_engine.schema.casts.cast_old_columns import is_castable
@@ -63,9 +64,22 @@ def tenths(micros):
     return None if micros is None else micros // 100_000 * 100_000
 
 
-@pytest.mark.parametrize("file_format", PAIRS_OF)
-def test_each_type_as_each_other(spark, zone, tmp_path, file_format):
-    pairs = PAIRS_OF[file_format]
+def each_type(pairs):
+    """Pairs in which each type is one that was, and one that is."""
+    return [pairs[number] for number in cover(pairs)]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "chosen"),
+    [
+        ("parquet", list),
+        *((one, each_type) for one in ("orc", "avro")),
+        *(pytest.param(one, list, marks=pytest.mark.soak) for one in ("orc", "avro")),
+    ],
+    ids=["parquet", "orc", "avro", "orc, all pairs", "avro, all pairs"],
+)
+def test_each_type_as_each_other(spark, zone, tmp_path, file_format, chosen):
+    pairs = chosen(PAIRS_OF[file_format])
     columns = {"id": "INT", **{f"c{i}": past for i, (past, _) in enumerate(pairs)}}
     options = {"file.format": file_format, "schema.evolution.cast": "explicit-null", "schema.evolution.time-zone": ZONE}
     table = make_table(tmp_path, columns, ["id"], options={**options, "bucket": "1", "write-only": "true"})

@@ -71,12 +71,16 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
         f"SELECT * FROM t VERSION AS OF {last - 1}": 850,
         "SELECT count(*), count(day), sum(price) FROM t": 1,
     }
-    found = {plan: found_by(plan, tmp_path / "warehouse", spark, queries) for plan in EACH_PLAN}
-    expected = found["by hash"]
-    for plan, rows in found.items():
-        for query, count in queries.items():
-            assert rows[query] == expected[query], f"{plan}: {query}"
-            assert count is None or sum(rows[query].values()) == count, query
+    # The first plan answers each query. Each other one answers two of the four that do not read the whole table.
+    few = [query for query in queries if query not in ("SELECT * FROM t WHERE id = 25", "SELECT * FROM t")]
+    expected = None
+    for number, plan in enumerate(EACH_PLAN):
+        left = set(few[number % 2 :: 2]) if number else ()
+        rows = found_by(plan, tmp_path / "warehouse", spark, [query for query in queries if query not in left])
+        expected = expected or rows
+        for query, found in rows.items():
+            assert found == expected[query], f"{plan}: {query}"
+            assert queries[query] is None or sum(found.values()) == queries[query], query
     store.execute("ALTER TABLE t COMPACT")
     assert Counter(map(repr, map(tuple, store.sql("SELECT * FROM t").collect()))) == expected["SELECT * FROM t"]
 
