@@ -97,25 +97,25 @@ class TestSnapshotsOfATable:
         assert self.taken(project, narrowed, ALL - 1)["by_time"] == 56
 
     def test_all_rows_are_compared_where_the_source_or_the_config_is_another_one(self, project, narrowed):
-        shop, names = f"{project.test_schema}.shop", ("by_time", "by_check")
+        shop, names = f"{project.test_schema}.shop", ("by_check",)
         project.run_sql(f"alter table {shop} add column more int")
         self.taken(project, narrowed, 0, names)
-        for text, count in (("l", 0), ("m", 2)):  # the first of them goes on from a snapshot without the column
+        for text, count in (("l", 0), ("m", 1)):  # the first of them goes on from a snapshot without the column
             project.run_sql(f"insert into {shop} values (2, '{text}', timestamp'2024-02-01', 1)")
             self.taken(project, narrowed, count, names)
-        for verb, count in (("create or replace table", 2), ("create table", 0)):
+        for verb, count in (("create or replace table", 1), ("create table", 0)):
             project.run_sql(f"create or replace table {shop}_new as select id, v || 'r' as v, at, more from {shop}")
             if count == 0:
                 project.run_sql(f"drop table {shop}")
             project.run_sql(f"{verb} {shop} (primary key (id) not enforced) as select * from {shop}_new")
             self.taken(project, narrowed, count, names)
         project.run_sql(f"insert into {shop} values (2, 'n', timestamp'2024-02-02', 1)")
-        self.taken(project, narrowed, 2, names)
+        self.taken(project, narrowed, 1, names)
         config = CONFIGS["by_check"].replace("'all'", "['MORE']")
         for name, query in (("by_check", CHANGED), ("by_check_whole", WHOLE)):
             text = TEXT.format(name=name, config=config, query=query)
             write_file(text, project.project_root, "snapshots", f"{name}.sql")
-        self.taken(project, narrowed, 1, names)
+        self.taken(project, narrowed, 0, names)
 
     def test_ended_rows_of_deletes_need_all_rows(self, project, narrowed):
         query = "{% snapshot ended %}{{ config(unique_key='id', strategy='check', check_cols=['v'], "

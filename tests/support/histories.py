@@ -17,7 +17,7 @@ from support.soak import examples
 from support.tables import make_table
 
 EXAMPLES = examples(10)
-MANY = examples(50)
+MANY = examples(25)
 PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,
