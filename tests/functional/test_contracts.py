@@ -231,6 +231,7 @@ models:
       - {name: a, data_type: STRING(4)}
       - {name: s, data_type: ARRAY<STRUCT<x STRING>>}
       - {name: n, data_type: numeric}
+      - {name: i, data_type: INT64}
 seeds:
   - name: seeded
     config: {column_types: {v: varchar(5)}, contract: {enforced: true}}
@@ -262,7 +263,7 @@ class TestLengths:
     def models(self):
         return {
             "sized.sql": self.of(1, "abc", "xyz"),
-            "of_sized.sql": "select a, s, numeric '1.5' as n from {{ ref('sized') }}",
+            "of_sized.sql": "select a, s, numeric '1.5' as n, 1 as i from {{ ref('sized') }}",
             "models.yml": self.schema(),
         }
 
@@ -290,7 +291,7 @@ class TestLengths:
     def test_new_tables_and_seeds(self, project):
         run_dbt(["build"])
         assert self.types(project, "sized") == ["int", "varchar(3)", STRUCTS]
-        assert self.types(project, "of_sized") == ["varchar(4)", "array<struct<x:string>>", "decimal(38,9)"]
+        assert self.types(project, "of_sized") == ["varchar(4)", "array<struct<x:string>>", "decimal(38,9)", "bigint"]
         assert self.types(project, "seeded") == ["varchar(5)", "varchar(2)"]
         for table, row in (("sized", "1, 'abcd', null"), ("sized", "1, 'a', array(named_struct('x', 'long'))"),
                            ("seeded", "'abcdef', ''")):  # fmt: skip

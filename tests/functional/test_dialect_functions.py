@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
+from uuid import UUID, uuid5
 
 from support.dialect_values import wrong_values
 
 from tablestore_engine import TableStore
 
+PAIRS = "(values (1, 2), (2, 3), (3, null), (2, 5)) as t(a, b)"
 VALUES = [
     ("bigquery", "select count(*) from (select row_number() over() r, lag(x) over () from unnest([1,2]) x) where r > 0",
      2),
@@ -140,6 +142,68 @@ VALUES = [
     ("trino", "try(json_parse('{}'))", "{}"),
     ("postgres", "make_interval(days => 3) + '2024-01-01'::timestamp", datetime(2024, 1, 4, 0, 0)),
     ("bigquery", "select a[offset(0)] from (select [1] as a)", 1),
+    # clauses of aggregates that are expressions here
+    ("duckdb", f"select product(a) filter (where a > 1) from {PAIRS}", 12.0),
+    ("duckdb", f"select product(distinct a) from {PAIRS}", 6.0),
+    ("duckdb", f"select max(p) from (select product(a) over (order by a) as p from {PAIRS})", 12.0),
+    ("duckdb", f"select first(a order by b desc) filter (where a < 3) from {PAIRS}", 2),
+    ("duckdb", f"select histogram(a) from {PAIRS}", {1: 1, 2: 2, 3: 1}),
+    ("trino", f"select map_agg(a, b) filter (where a > 1) from {PAIRS}", {2: 3, 3: None}),
+    ("trino", f"select map_agg(a, b) from {PAIRS} where a > 5", None),
+    ("trino", f"select multimap_agg(a, b)[2] from {PAIRS}", [3, 5]),
+    ("snowflake", f"select max(x) from (select boolxor_agg(a = 1) over () as x from {PAIRS})", True),
+    ("snowflake", (f"select max(s) from (select listagg(distinct a, ',') within group (order by a desc) over () as s "
+     f"from {PAIRS})"), "3,2,1"),
+    ("snowflake", f"select max(s) from (select listagg(distinct a, ',') over (partition by a) as s from {PAIRS})", "3"),
+    ("duckdb", f"select max(n) from (select count(distinct a) filter (where a > 1) over () as n from {PAIRS})", 2),
+    ("postgres", "select x from (values (1), (2)) t(x) order by row_number() over (order by x desc) limit 1", 2),
+    # elements by an index that no array has
+    ("trino", "json_array_get('[1,\"x\"]', -1)", "x"),
+    ("trino", "select json_array_get('[1,2]', i) from (values (-2)) t(i)", "1"),
+    ("trino", "select try(a[i]) from (select array[1] as a, 0 as i)", None),
+    ("trino", "select m[1] from (select map(array[1], array['z']) as m)", "z"),
+    ("trino", "element_at(array[1, 2], 5)", None),
+    ("trino", "json_array_contains('[\"1\"]', '1')", True),
+    ("trino", "json_array_contains('[1]', '1')", False),
+    ("duckdb", "list_extract([1, 2], 0)", None),
+    ("duckdb", "select l[i] from (select [1, 2] as l, 0 as i)", None),
+    ("duckdb", "select m[1] from (select map {1: 'a'} as m)", "a"),
+    ("postgres", "select a[i] from (select array[1, 2] as a, -1 as i) t", None),
+    ("snowflake", "array_slice(split('a.b.c', '.'), -1, array_size(split('a.b.c', '.')))", ["c"]),
+    ("bigquery", "array_slice([1, 2, 3], -2, -1)", [2, 3]),
+    # JSON nulls, parts of JSON within JSON, parts of a URL
+    ("snowflake", "parse_json('{\"a\":null}'):a is null", False),
+    ("snowflake", "parse_json('{\"a\":null}'):b is null", True),
+    ("snowflake", "parse_json('{\"a b\":null}'):\"a b\" is not null", True),
+    ("snowflake", "is_null_value(parse_json('{\"a\":null}'):a)", True),
+    ("snowflake", "is_null_value(parse_json('{\"a\":null}'):b)", None),
+    ("snowflake", "parse_json('null')::varchar", None),
+    ("snowflake", "parse_json('\"a\"')::varchar", "a"),
+    ("snowflake", "array_contains('2'::variant, parse_json('{\"l\":[1,\"2\"]}'):l)", True),
+    ("snowflake", "select object_agg('k', v:x) from (select parse_json('{\"x\":\"s\"}') as v)", '{"k":"s"}'),
+    ("snowflake", "object_construct('k', parse_json('{\"x\":{\"y\":[1]}}'):x)", '{"k":{"y":[1]}}'),
+    ("snowflake", "parse_url('https://www.x.com/a?b=1'):parameters:b::string", "1"),
+    ("snowflake", "uuid_string('fe971b24-9572-4005-b22f-351e9c09274d', 'foo')",
+     str(uuid5(UUID("fe971b24-9572-4005-b22f-351e9c09274d"), "foo"))),
+    ("postgres", "jsonb_typeof('{\"a\":\"x\"}'::jsonb -> 'a')", "string"),
+    ("bigquery", "net.host('https://u:p@www.x.com:80/a')", "www.x.com"),
+    # what BigQuery takes for a number, and writes as one
+    ("bigquery", "format('%g|%g|%.3g|%G', 1000000, 0.0001, 2.0 / 3, 1e20)", "1e+06|0.0001|0.667|1E+20"),
+    ("bigquery", "select safe_cast(x as int64) from unnest(['1.5']) x", None),
+    ("bigquery", "select safe_cast(x as int64) from unnest([2.5]) x", 3),
+    ("bigquery", "cast('3000000000' as int)", 3000000000),
+    ("bigquery", "safe.timestamp('x')", None),
+    ("bigquery", ("select array(select x from unnest(l) x with offset o where o > 0 order by x) from "
+     "(select [2, 9, 1] as l)"), [1, 9]),
+    ("bigquery", ("select array(select distinct x from unnest(l) x order by x desc limit 1) from "
+     "(select [2, 9, 1] as l)"), [9]),
+    # parts of times, a recursion without the word
+    ("postgres", "extract(century from date '2000-12-31')", 20),
+    ("postgres", "extract(milliseconds from timestamp '2024-01-01 00:00:01.5')", Decimal("1500.000000")),
+    ("redshift", "date_part(mon, '2024-02-03'::date)", 2),
+    ("snowflake", "with r as (select 1 as n union all select n + 1 from r where n < 3) select max(n) from r", 3),
+    ("duckdb", "isfinite(date '2024-01-01')", True),
+    ("snowflake", "to_timestamp_ntz('1700000000')", datetime(2023, 11, 14, 22, 13, 20)),
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.model_config import with_written_configs
-from dbt.adapters.tablestore.config.text_types import has_length, listed_columns, text_types
+from dbt.adapters.tablestore.config.text_types import compared, has_length, listed_columns, text_types
 from dbt.adapters.tablestore.dialect.translate import translation_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.table.row_kind import ROW_KIND
@@ -65,6 +65,11 @@ class ContractMethods(SQLAdapter):
         except DbtRuntimeError:
             return ""
 
+    @available.parse(lambda *a, **k: "")
+    def tablestore_compared_type(self, model: Mapping[str, Any], column: TableStoreColumn) -> str:
+        """The type of a column as an enforced contract compares it: without the lengths of texts."""
+        return compared(column.without_lengths, self.tablestore_dialect(model))
+
     def _written_types(self, model: Mapping[str, Any]) -> dict[str, str]:
         """The types of a node's columns as they are written. In `model`, dbt has made Spark's of some."""
         node = getattr(self.get_macro_resolver(), "nodes", {}).get(model.get("unique_id"))
@@ -77,7 +82,7 @@ class ContractMethods(SQLAdapter):
         return with_written_configs(model, getattr(file, "dfy", {}))
 
     def _text_types(self, model: Mapping[str, Any]) -> dict[str, DataType]:
-        """The types in a node's contract that have texts, by the lower-case name of the column."""
+        """The types that a node's table has from its contract, by the lower-case name of the column."""
         if not contracts.is_kept(model):
             return {}
         written = self._written_types(model)
@@ -85,13 +90,13 @@ class ContractMethods(SQLAdapter):
         return text_types(columns, self.tablestore_dialect(model))
 
     def _listed_columns(self, model: Mapping[str, Any]) -> tuple[str, ...]:
-        """The columns of a node's contract as CREATE TABLE … AS lists them; empty when none has texts."""
+        """The columns of a node's contract as CREATE TABLE … AS lists them; empty when none has a type from it."""
         return listed_columns(
             (one for one in contracts.names(model) if one.lower() != ROW_KIND), self._text_types(model)
         )
 
     def _as_declared(self, columns: Iterable[TableStoreColumn], model: Mapping[str, Any]) -> list[TableStoreColumn]:
-        """The columns of a node's query, with the texts of its contract."""
+        """The columns of a node's query, with the texts and numbers of its contract."""
         types = self._text_types(model)
         found = ((one, types.get(one.name.lower())) for one in columns)
         return [

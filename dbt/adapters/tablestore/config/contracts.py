@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.tablestore.config.text_types import TextTypes, too_long
+from dbt.adapters.tablestore.config.text_types import TextTypes, cast_to, too_long
 from tablestore_engine.schema.table.check_constraints import (
     CheckConstraint,
     check_options,
@@ -109,11 +109,11 @@ def _checked(
 
 
 def _of_length(name: str, types: TextTypes) -> str:
-    """A column, whose texts fail where they are longer than its type."""
+    """A column, whose texts fail where they are longer than its type, and whose numbers are of its type."""
     value, kind = quoted_name(name), types.get(name.lower())
     longer = "" if kind is None else too_long(value, kind)
     if kind is None or not longer:
-        return value
+        return value if kind is None else cast_to(value, kind)
     before = f"Column {name} has the type {spark_type(kind)} in the contract, and a row has a longer text: "
     after = ". Nothing was written. Cut it in the query, or declare a longer text."
     shown = f"left(cast({value} as string), {_SHOWN})"

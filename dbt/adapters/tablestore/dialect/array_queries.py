@@ -16,12 +16,14 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.rules.aggregates import sorted_structs
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _ELEMENT: Final = "_e"
+_VALUE: Final = "_v"
 _AGGREGATES: Final[Mapping[type[exp.Expr], str]] = {exp.Max: "ARRAY_MAX", exp.Min: "ARRAY_MIN"}
 _ONE: Final = exp.Literal.number(1)
-_ELSEWHERE: Final = ("joins", "laterals", "group", "having", "qualify", "windows", "with_", "offset", "kind")
+_ELSEWHERE: Final = ("joins", "laterals", "group", "having", "qualify", "windows", "with_", "offset")
 
 
 def read_arrays_by_functions(tree: exp.Expr, dialect: str) -> None:
@@ -44,29 +46,65 @@ def _is_scalar(node: exp.Subquery) -> bool:
 def _replacement(node: exp.Expr, query: exp.Select) -> exp.Expr | None:
     source = query.args.get("from_")
     unnest = source.this if source is not None else None
-    if not isinstance(unnest, exp.Unnest) or len(unnest.expressions) != 1 or len(query.expressions) != 1:
+    value = _value(query)
+    if not isinstance(unnest, exp.Unnest) or len(unnest.expressions) != 1 or value is None:
         return None
-    if any(query.args.get(name) for name in _ELSEWHERE) or not _in_order(query, unnest):
+    if any(query.args.get(name) for name in _ELSEWHERE):
         return None
-    name, over = _scope(unnest)
+    keys = _sort_keys(query, unnest)
+    array, name, over = _scope(query, unnest, keys)
     where = query.args.get("where")
-    array = unnest.expressions[0].copy()
     if isinstance(node, exp.Exists):
         test = over(where.this) if where is not None else exp.true()
         return call("EXISTS", array, _lambda(name, test))
     if where is not None:
         array = call("FILTER", array, _lambda(name, over(where.this)))
-    value = query.expressions[0].unalias()
     if isinstance(node, exp.Array):
-        return _listed(array, name, over(value), query)
-    return None if query.args.get("distinct") or query.args.get("order") else _single(array, name, over, value, query)
+        return _listed(array, name, over, value, query, keys)
+    return None if keys or query.args.get("distinct") else _single(array, name, over, value, query)
 
 
-def _listed(array: exp.Expr, name: str, value: exp.Expr, query: exp.Select) -> exp.Expr | None:
-    if query.args.get("limit") is not None or value.find(exp.AggFunc) is not None:
+def _value(query: exp.Select) -> exp.Expr | None:
+    """The value of a row: the only column, or the struct of SELECT AS STRUCT."""
+    items = query.expressions
+    if query.args.get("kind") is None:
+        return items[0].unalias() if len(items) == 1 else None
+    names = [one.alias_or_name for one in items]
+    if query.args["kind"] != "STRUCT" or not all(names) or any(one.is_star for one in items):
         return None
-    listed = call("TRANSFORM", array, _lambda(name, value))
-    return call("ARRAY_DISTINCT", listed) if query.args.get("distinct") else listed
+    pairs = ((exp.Literal.string(name), one.unalias().copy()) for name, one in zip(names, items, strict=True))
+    return call("NAMED_STRUCT", *(part for pair in pairs for part in pair))
+
+
+def _listed(
+    array: exp.Expr,
+    name: str,
+    over: Callable[[exp.Expr], exp.Expr],
+    value: exp.Expr,
+    query: exp.Select,
+    keys: list[exp.Expr],
+) -> exp.Expr | None:
+    limit = query.args.get("limit")
+    if value.find(exp.AggFunc) is not None or (limit is not None and not limit.expression.is_int):
+        return None
+    distinct = query.args.get("distinct")
+    item = over(value)
+    if not keys:
+        listed = call("TRANSFORM", array, _lambda(name, item))
+        listed = call("ARRAY_DISTINCT", listed) if distinct else listed
+    else:
+        if distinct and any(one.this != value for one in keys):
+            return None
+        keys = [one.copy() for one in keys]
+        for one in keys:
+            one.set("this", over(one.this))
+
+        def of(struct: exp.Expr) -> exp.Expr:
+            return call("TRANSFORM", array, _lambda(name, struct))
+
+        listed = sorted_structs(item, keys, "ARRAY(SELECT …)", of)
+        listed = call("ARRAY_DISTINCT", listed) if distinct else listed
+    return listed if limit is None else call("SLICE", listed, _ONE.copy(), limit.expression.copy())
 
 
 def _single(
@@ -83,36 +121,61 @@ def _single(
     return call("TRY_ELEMENT_AT", call("TRANSFORM", array, _lambda(name, over(value))), _ONE.copy())
 
 
-def _in_order(query: exp.Select, unnest: exp.Unnest) -> bool:
-    """Whether the rows stay in the order of the array, and their numbers are not used otherwise."""
-    number, order = unnest.args.get("offset"), query.args.get("order")
-    named = number.name.lower() if isinstance(number, exp.Expr) else "offset"
-    if order is not None:
-        keys = order.expressions
-        if not number or len(keys) != 1 or keys[0].args.get("desc") or keys[0].this.name.lower() != named:
-            return False
-    parts = [*query.expressions, *([query.args["where"]] if query.args.get("where") else [])]
-    used = [one.name.lower() for part in parts for one in part.find_all(exp.Column) if not one.table]
-    return not number or named not in used
+def _sort_keys(query: exp.Select, unnest: exp.Unnest) -> list[exp.Expr]:
+    """The keys that the values are ordered by; none where that is the order of the array."""
+    order = query.args.get("order")
+    keys: list[exp.Expr] = order.expressions if order is not None else []
+    numbers = [one for one in keys if _is_number(one.this, unnest) and not one.args.get("desc")]
+    return [] if len(keys) == len(numbers) == 1 else keys
 
 
-def _scope(unnest: exp.Unnest) -> tuple[str, Callable[[exp.Expr], exp.Expr]]:
-    """The name of an element, and a function that makes an expression on the row of a query one on the element."""
+def _is_number(value: exp.Expr, unnest: exp.Unnest) -> bool:
+    """Whether a value is the number of an element."""
+    named = isinstance(value, exp.Column) and not value.table and value.name.lower() == _number_of(unnest).lower()
+    return named and bool(unnest.args.get("offset"))
+
+
+def _number_of(unnest: exp.Unnest) -> str:
+    """The name of the numbers of elements."""
+    number = unnest.args.get("offset")
+    return str(number.name) if isinstance(number, exp.Expr) else "offset"
+
+
+def _scope(
+    query: exp.Select, unnest: exp.Unnest, keys: list[exp.Expr]
+) -> tuple[exp.Expr, str, Callable[[exp.Expr], exp.Expr]]:
+    """The array, the name of an element, and a function that makes an expression on the row of a query one on the
+    element. Where the numbers of elements are used, each element is a struct of itself and its number."""
     alias = unnest.args.get("alias")
     names = [one.name for one in (alias.columns if alias is not None else [])] or ([alias.name] if alias else [])
-    name = names[0] if names and names[0] else _ELEMENT
+    name = names[0] if names and names[0] else ""
+    parts = [*query.expressions, *([query.args["where"]] if query.args.get("where") else []), *keys]
+    numbered = any(_is_number(one, unnest) for part in parts for one in part.find_all(exp.Column))
+    array = unnest.expressions[0].copy()
+    element: exp.Expr = exp.column(name or _ELEMENT)
+    own = name or _VALUE
+    if numbered:
+        pair = [exp.Literal.string(own), exp.column("_x"), exp.Literal.string(_number_of(unnest)), exp.column("_i")]
+        both = exp.Lambda(
+            this=call("NAMED_STRUCT", *pair), expressions=[exp.to_identifier(one) for one in ("_x", "_i")]
+        )
+        array = call("TRANSFORM", array, both)
+        element = exp.Dot(this=exp.column(_ELEMENT), expression=exp.to_identifier(own))
 
     def over(value: exp.Expr) -> exp.Expr:
         whole = exp.paren(value.copy(), copy=False)
-        for column in list(whole.find_all(exp.Column)) if name == _ELEMENT else ():
-            parts = [one.copy() for one in column.parts]
-            field: exp.Expr = exp.column(_ELEMENT)
-            for part in parts:
-                field = exp.Dot(this=field, expression=part)
-            column.replace(field)
+        for column in list(whole.find_all(exp.Column)):
+            steps = [one.copy() for one in column.parts]
+            if numbered and _is_number(column, unnest):
+                column.replace(exp.Dot(this=exp.column(_ELEMENT), expression=exp.to_identifier(column.name)))
+            elif not name or (numbered and steps[0].name.lower() == name.lower()):
+                field: exp.Expr = element.copy()
+                for step in steps if not name else steps[1:]:
+                    field = exp.Dot(this=field, expression=step)
+                column.replace(field)
         return whole.this
 
-    return name, over
+    return array, _ELEMENT if numbered or not name else name, over
 
 
 def _lambda(name: str, value: exp.Expr) -> exp.Expr:

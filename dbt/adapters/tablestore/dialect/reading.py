@@ -15,9 +15,11 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.casts import number_type
 
 _TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
 _BEHIND_INTERVAL: Final = (["INTERVAL", "STRING", "PLUS"], ["INTERVAL", "STRING", "DASH"])
+_FRAME_ENDS: Final = (["PRECEDING"], ["FOLLOWING"], ["ROW"])
 _LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
 # Functions that are another one by a second name, which sqlglot does not know.
 _SAME: Final[Mapping[str, Mapping[str, str]]] = {
@@ -93,13 +95,27 @@ def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
 
 
 def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
-    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5'."""
+    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5', and for
+    windows by groups, which it reads in another way."""
+    _refuse_groups(tokens)
     for word, text in pairwise(tokens):
         kinds = (word.token_type.name, text.token_type.name)
         if kinds == ("INTERVAL", "STRING") and re.search(r"[a-z].*:", text.text, re.IGNORECASE):
             raise Untranslatable(f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)")
         if kinds == ("DECIMAL", "STRING") and dialect == "trino":
             raise Untranslatable(f"DECIMAL '{text.text}' (write the number)")
+
+
+def _refuse_groups(tokens: Sequence[Any]) -> None:
+    """Raise Untranslatable for GROUPS BETWEEN 1 PRECEDING AND …, or GROUPS UNBOUNDED PRECEDING."""
+    words = [one.text.upper() for one in tokens]
+    for at, word in enumerate(words):
+        bound = at + 1 + (words[at + 1 : at + 2] == ["BETWEEN"])
+        if word == "GROUPS" and words[bound + 1 : bound + 2] in _FRAME_ENDS:
+            raise Untranslatable(
+                "GROUPS in a window (number the groups by dense_rank() in an inner query, and write RANGE over these "
+                "numbers)"
+            )
 
 
 @lru_cache(maxsize=16)
@@ -126,4 +142,4 @@ def declared_type(text: str, dialect: str) -> str:
     except SqlglotError:
         return text
     found = tree.find(exp.ColumnDef)
-    return text if found is None or found.kind is None else str(found.kind.sql("spark"))
+    return text if found is None or found.kind is None else str(number_type(found.kind, dialect).sql("spark"))

@@ -16,6 +16,7 @@ from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.spark.errors.error_hints import DIALECT
 from tablestore_engine.sql.tokens.lexer import tokenize
 
+_PREFIX: Final = "spark__"
 _MOST_TOKENS: Final = 400
 _UNKNOWN: Final = re.compile(r"\[(?:UNRESOLVED_ROUTINE|UNRESOLVABLE_TABLE_VALUED_FUNCTION|ROUTINE_NOT_FOUND)")
 _INSTEAD: Final = re.compile(r"^Write (\w+\(.*\))\.", re.MULTILINE)
@@ -56,6 +57,11 @@ def _unknown(translation: Translation, said: str, piece: Piece | None) -> str:
     name = _NAME.match(piece.text) if piece is not None else None
     called = "a function" if name is None else f"the function {name[1]}"
     where = "" if piece is None else f", in {piece}"
+    if name is not None and name[1].lower().startswith(_PREFIX):
+        return (
+            f"{translation.subject} in the dialect '{translation.dialect}' calls {called}, but Spark has no function "
+            f"{name[1][len(_PREFIX) :]}{where}. {instead}SHOW FUNCTIONS lists those that there are."
+        )
     return (
         f"{translation.subject} in the dialect '{translation.dialect}' calls {called}, which has no counterpart in "
         f"Spark's SQL and is none of this warehouse{where}. {instead}Write it with functions of Spark's, which have "

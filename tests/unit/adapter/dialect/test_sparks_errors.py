@@ -56,5 +56,14 @@ def test_a_function_that_nobody_knows_is_named_as_it_is_written(translation):
     )
 
 
+def test_a_function_that_spark_does_not_have_is_named():
+    translation = translation_of("The model 'm'", "select 1,\n  spark__nosuch(id)", "trino")
+    given = "[UNRESOLVED_ROUTINE] Cannot resolve routine `NOSUCH` on search path."
+    assert about_source(SqlError(given), "Cannot", *marked(translation, "NOSUCH"), [translation]) == (
+        "The model 'm' in the dialect 'trino' calls the function spark__nosuch, but Spark has no function nosuch, in "
+        "line 2, column 3: spark__nosuch(id). SHOW FUNCTIONS lists those that there are."
+    )
+
+
 def test_a_line_of_another_text_is_left_alone(translation):
     assert about_source(ParseError("x"), "x", "select 1 from hook", 3, [translation]) is None

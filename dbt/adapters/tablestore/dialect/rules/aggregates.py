@@ -8,8 +8,8 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import around
 
-_CLAUSES: Final = (exp.IgnoreNulls, exp.WithinGroup, exp.Filter, exp.Window)
 _MOST_QUANTILES: Final = 1_000
 _ORDERED: Final = (exp.ArrayAgg, exp.GroupConcat, exp.First, exp.Last, exp.AnyValue)
 _JSON: Final = frozenset(["JSONB_AGG", "JSON_AGG", "JSONB_OBJECT_AGG", "JSON_OBJECT_AGG"])
@@ -53,8 +53,6 @@ def _first(node: exp.Expr, dialect: str) -> exp.Expr | None:
     name = type(node).__name__.upper()
     if not isinstance(node.this, exp.Order):
         return None
-    if isinstance(node.parent, (exp.Filter, exp.Window, exp.IgnoreNulls)):
-        raise Untranslatable(f"{name} with an order and FILTER, OVER or IGNORE NULLS")
     listed = sorted_by(node.this.this, node.this.expressions, name)
     behind = exp.Neg(this=exp.Literal.number(1)) if isinstance(node, exp.Last) else exp.Literal.number(1)
     return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[listed, behind])
@@ -76,7 +74,7 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     limit: exp.Expr | None = None
     if isinstance(value, exp.Limit):
         limit, value = value.expression, value.this
-    whole, outer = _around(node)
+    whole, outer = around(node)
     within = next((one for one in outer if isinstance(one, exp.WithinGroup)), None)
     order = within.expression if within is not None else value if isinstance(value, exp.Order) else None
     skipping = dialect in ("snowflake", "databricks") or any(isinstance(one, exp.IgnoreNulls) for one in outer)
@@ -105,16 +103,6 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return None
 
 
-def _around(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
-    """An aggregate with its clauses, and these: IGNORE NULLS, WITHIN GROUP, FILTER, OVER."""
-    whole: exp.Expr = node
-    outer: list[exp.Expr] = []
-    while isinstance(whole.parent, _CLAUSES) and whole.arg_key == "this":
-        whole = whole.parent
-        outer.append(whole)
-    return whole, outer
-
-
 def _collected(value: exp.Expr, outer: list[exp.Expr], distinct: bool) -> exp.Expr:
     """The list of an aggregate's values, with its FILTER and OVER."""
     given = exp.Distinct(expressions=[value.copy()]) if distinct else value.copy()
@@ -133,6 +121,13 @@ def sorted_by(
     item: exp.Expr, keys: list[exp.Expr], name: str, outer: list[exp.Expr] | None = None, distinct: bool = False
 ) -> exp.Expr:
     """The list of an aggregate's values in an order. `name` is that of the aggregate, `outer` has its clauses."""
+    return sorted_structs(item, keys, name, lambda struct: _collected(struct, outer or [], distinct))
+
+
+def sorted_structs(
+    item: exp.Expr, keys: list[exp.Expr], name: str, listed_of: Callable[[exp.Expr], exp.Expr]
+) -> exp.Expr:
+    """The values of structs that are sorted by keys. `listed_of` makes the list of a struct of keys and value."""
     down = bool(keys[0].args.get("desc"))
     if any(bool(one.args.get("desc")) is not down for one in keys):
         raise Untranslatable(f"{name} ordered upwards by one column and downwards by another")
@@ -146,7 +141,7 @@ def sorted_by(
             exp.Literal.string(f"k{number}"), key.this.copy(),
         ]  # fmt: skip
     struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[*parts, exp.Literal.string("v"), item.copy()])
-    listed = exp.Anonymous(this="ARRAY_SORT", expressions=[_collected(struct, outer or [], distinct)])
+    listed = exp.Anonymous(this="ARRAY_SORT", expressions=[listed_of(struct)])
     ordered = exp.Anonymous(this="REVERSE", expressions=[listed]) if down else listed
     return exp.Dot(this=ordered, expression=exp.to_identifier("v"))
 
@@ -192,7 +187,7 @@ def _joined_texts(node: exp.Expr, dialect: str) -> None:
     are in some warehouses."""
     if isinstance(node.this, exp.Limit):
         raise Untranslatable("STRING_AGG with LIMIT (write array_to_string(array_agg(… LIMIT …), ','))")
-    distinct = node.this
+    distinct = node.this.this if isinstance(node.this, exp.Order) else node.this
     if isinstance(distinct, exp.Distinct) and len(distinct.expressions) == 2:
         node.set("separator", distinct.expressions[1].copy())
         distinct.set("expressions", distinct.expressions[:1])
@@ -203,16 +198,36 @@ def _joined_texts(node: exp.Expr, dialect: str) -> None:
 def _texts_of_nothing(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Snowflake's LISTAGG without values is an empty text."""
     _joined_texts(node, dialect)
-    whole: exp.Expr = node
-    while isinstance(whole.parent, (exp.Filter, exp.Window, exp.WithinGroup)) and whole.arg_key == "this":
-        whole = whole.parent
-    if dialect != "snowflake":
-        return None
-    filled = exp.Coalesce(this=whole.copy(), expressions=[exp.Literal.string("")])
-    if whole is node:
-        return filled
-    whole.replace(filled)
+    whole, outer = around(node)
+    made = whole
+    windowed = any(isinstance(one, exp.Window) for one in outer)
+    if windowed and dialect != "databricks" and node.this.find(exp.Distinct) is not None:
+        made = _joined_set(node, outer)
+    if dialect == "snowflake":
+        made = exp.Coalesce(this=made.copy(), expressions=[exp.Literal.string("")])
+    if whole is node or made is whole:
+        return None if made is whole else made
+    whole.replace(made)
     return None
+
+
+def _joined_set(node: exp.Expr, outer: list[exp.Expr]) -> exp.Expr:
+    """LISTAGG(DISTINCT …) OVER (…), which Spark does not have: the texts of a set, in their order."""
+    separator = node.args.get("separator") or exp.Literal.string(",")
+    order = next((one.expression for one in outer if isinstance(one, exp.WithinGroup)), None) or node.find(exp.Order)
+    item = node.this
+    while isinstance(item, (exp.Order, exp.Distinct)):
+        item = item.this if isinstance(item, exp.Order) else item.expressions[0]
+    if order is not None and any(key.this != item for key in order.expressions):
+        raise Untranslatable("LISTAGG(DISTINCT a) ordered by another value")
+    listed = (
+        _collected(item, outer, True) if order is None else sorted_by(item, order.expressions, "LISTAGG", outer, True)
+    )
+    present = exp.Anonymous(this="ARRAY_COMPACT", expressions=[listed])
+    size = exp.Anonymous(this="SIZE", expressions=[present.copy()])
+    joined = exp.Anonymous(this="ARRAY_JOIN", expressions=[exp.cast(present, "array<string>"), separator.copy()])
+    none = exp.EQ(this=size, expression=exp.Literal.number(0))
+    return exp.Anonymous(this="IF", expressions=[none, exp.Null(), joined])
 
 
 def _greatest_values(node: exp.Expr, dialect: str) -> None:

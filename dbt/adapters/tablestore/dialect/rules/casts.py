@@ -8,6 +8,8 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
 
 # DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
@@ -26,8 +28,11 @@ _WIDE: Final[Mapping[str, str]] = {
     "JSONB": "STRING",
 }  # fmt: skip
 """Types that Spark does not have, by sqlglot's names, with those that hold their values."""
+_ONE_INTEGER: Final = ("snowflake", "bigquery")
+"""Dialects in which all names of integers are one type, of 64 bits or more."""
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
+_PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
 _COUNTS: Final = (
     exp.Count, exp.CountIf, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.StrPosition, exp.ArraySize,
@@ -39,14 +44,15 @@ _FAILING: Final[Mapping[type[exp.Expr], str]] = {
     exp.Div: "TRY_DIVIDE", exp.Mod: "TRY_MOD", exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY",
 }  # fmt: skip
 _TRIED: Final[Mapping[str, str]] = {
-    "ELEMENT_AT": "TRY_ELEMENT_AT", "TRY_ELEMENT_AT": "TRY_ELEMENT_AT", "TO_TIMESTAMP": "TRY_TO_TIMESTAMP",
-    "TO_DATE": "TRY_TO_DATE",
+    "TO_TIMESTAMP": "TRY_TO_TIMESTAMP", "TO_DATE": "TRY_TO_DATE",
 }  # fmt: skip
-_NEVER_FAILING: Final = frozenset(["GET_JSON_OBJECT", "FROM_JSON", "SPLIT", "TRY_DIVIDE", "SUBSTRING"])
+_NEVER_FAILING: Final = frozenset(
+    ["GET_JSON_OBJECT", "FROM_JSON", "SPLIT", "TRY_DIVIDE", "SUBSTRING", "TIMESTAMP_SECONDS"]
+)
 _STRICT: Final = (
     exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam,
     exp.Dot, exp.Var, exp.Star, exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Abs, exp.Substring, exp.Replace,
-    exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array,
+    exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array, exp.UnixToTime,
 )  # fmt: skip
 _OF_OPERANDS: Final = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 
@@ -106,12 +112,11 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
     other = _as_other(node, kind, dialect)
     if other is not None:
         return other
-    if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
-        node.set("to", exp.DataType.build(_ANY_DECIMAL[dialect]))
+    node.set("to", number_type(kind, dialect))
+    if dialect in _ONE_INTEGER:
+        _take_json_apart(node)
     if kind.this in exp.DataType.INTEGER_TYPES:
         _round(node)
-    if kind.is_type("float") and dialect == "snowflake":
-        node.set("to", exp.DataType.build("DOUBLE"))  # of 64 bits by all of its names
     for one in [kind, *kind.find_all(exp.DataType)]:
         one.set("values", None)  # INT[3]
         wide = _WIDE.get(str(one.this.name)) if isinstance(one.this, exp.DataType.Type) else None
@@ -120,6 +125,24 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if kind.is_type("char", "varchar", "nchar", "nvarchar") and dialect in _CUTTING:
         return _cut(node, kind)
     return None
+
+
+def number_type(kind: exp.Expr, dialect: str) -> exp.Expr:
+    """The type of numbers that a dialect means by a name; another type as it is."""
+    if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
+        return exp.DataType.build(_ANY_DECIMAL[dialect])
+    if kind.is_type("float") and dialect == "snowflake":
+        return exp.DataType.build("DOUBLE")  # of 64 bits by all of its names
+    signed = kind.this in exp.DataType.SIGNED_INTEGER_TYPES and not kind.is_type("int128", "int256")
+    return exp.DataType.build("BIGINT") if signed and dialect in _ONE_INTEGER else kind
+
+
+def _take_json_apart(node: exp.Expr) -> None:
+    """PARSE_JSON('"a"')::varchar, the text without its quotes; null for a JSON null."""
+    value = node.this.unnest()
+    tried = isinstance(value, exp.Anonymous) and value.name == "NVL2" and value.expressions[1].meta.get("json")
+    if value.meta.get("json") or tried:
+        node.set("this", filled(_PLAIN_TEXT, [value]))
 
 
 def _cut(node: exp.Expr, kind: exp.Expr) -> exp.Expr | None:
@@ -184,10 +207,23 @@ def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """TRY_CAST and SAFE_CAST. A plain CAST of Databricks, as sqlglot reads it, stays one."""
-    if dialect != "databricks":
-        node.set("safe", True)
-    return _cast(node, dialect)
+    """TRY_CAST and SAFE_CAST. A plain CAST of Databricks, as sqlglot reads it, stays one. In BigQuery and Trino, a text
+    with a fraction is no integer, and a number with one is rounded."""
+    if dialect == "databricks":
+        return None
+    node.set("safe", True)
+    kind, value = node.args["to"], node.this.unnest()
+    whole = kind.this in exp.DataType.INTEGER_TYPES and dialect in ("bigquery", "trino")
+    if not whole or is_integer(value) or value.is_number or node.args.get("format") is not None:
+        return _cast(node, dialect)
+    plain = exp.TryCast(this=node.this.copy(), to=number_type(kind, dialect).copy(), safe=True)
+    if value.is_string:
+        return plain
+    rounded = node.copy()
+    rounded = _cast(rounded, dialect) or rounded
+    kind_of = exp.Anonymous(this="TYPEOF", expressions=[node.this.copy()])
+    text = exp.EQ(this=kind_of, expression=exp.Literal.string("string"))
+    return exp.Anonymous(this="IF", expressions=[text, plain, rounded])
 
 
 def _try_date(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -206,7 +242,7 @@ def _try(node: exp.Expr, dialect: str) -> exp.Expr:
     kept = {id(one) for part in whole.find_all(exp.AggFunc, exp.If) for one in _never_failing(part)}
     for one in reversed(list(whole.dfs())):
         if one is not whole and id(one) not in kept:
-            one.replace(_failing_as_null(one))
+            one.replace(failing_as_null(one))
     return whole if isinstance(whole.this, exp.Binary) else whole.this
 
 
@@ -219,7 +255,7 @@ def _never_failing(part: exp.Expr) -> list[exp.Expr]:
     return list(part.this.walk()) if part.find(exp.Typeof) is not None else []
 
 
-def _failing_as_null(part: exp.Expr) -> exp.Expr:
+def failing_as_null(part: exp.Expr) -> exp.Expr:
     """A part of an expression that is null where it would fail. Its operands are such parts already."""
     if part.meta.get("json"):
         parsed = exp.Anonymous(this="TRY_PARSE_JSON", expressions=[part.copy()])
@@ -234,9 +270,11 @@ def _failing_as_null(part: exp.Expr) -> exp.Expr:
         part.set("safe", True)
         return part
     if isinstance(part, exp.Bracket) and len(part.expressions) == 1:
-        return exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[part.this.copy(), _number_from_one(part)])
+        return element_or_null(part.this.copy(), part.expressions[0].copy())
     if isinstance(part, exp.Anonymous):
         name = part.name.upper()
+        if name in ("ELEMENT_AT", "TRY_ELEMENT_AT"):
+            return element_or_null(*(one.copy() for one in part.expressions))
         if name in _TRIED:
             return exp.Anonymous(this=_TRIED[name], expressions=[one.copy() for one in part.expressions])
         if name in _NEVER_FAILING:
@@ -244,14 +282,6 @@ def _failing_as_null(part: exp.Expr) -> exp.Expr:
     if isinstance(part, _STRICT):
         return part
     raise Untranslatable("TRY of this function (write spark__try_divide and such where a part may fail)")
-
-
-def _number_from_one(bracket: exp.Expr) -> exp.Expr:
-    """The index of an element, which sqlglot has made one that counts from 0, or the key of a map."""
-    index: exp.Expr = bracket.expressions[0]
-    if not isinstance(index, exp.Literal) or index.is_string:
-        return index.copy()
-    return exp.Literal.number(int(index.name) + 1)
 
 
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:

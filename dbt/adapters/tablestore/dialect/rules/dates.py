@@ -8,6 +8,13 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.time_parts import (
+    WEEK,
+    extracted,
+    full_name,
+    minus_one,
+    week_from,
+)
 from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of, is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
@@ -25,23 +32,11 @@ _STEPS: Final[Mapping[str, tuple[str, str]]] = {
     "MICROSECOND": ("0.000001", "SECOND"),
 }
 _MONTHS: Final = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-# Parts of a time under other names, and under Spark's.
-_PARTS: Final = {
-    "DAYOFYEAR": "DOY", "ISOWEEK": "WEEK", "WEEKISO": "WEEK", "WEEK_ISO": "WEEK", "ISOYEAR": "YEAROFWEEK",
-    "YEAROFWEEKISO": "YEAROFWEEK", "ISODOW": "DAYOFWEEK_ISO", "DAYOFWEEKISO": "DAYOFWEEK_ISO",
-    "DAYOFWEEK_ISO": "DAYOFWEEK_ISO", "DAYOFMONTH": "DAY", "DAY_OF_MONTH": "DAY", "DAY_OF_YEAR": "DOY",
-}  # fmt: skip
-_SPARKS_PARTS: Final = frozenset(
-    ["YEAR", "YEAROFWEEK", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "HOUR", "MINUTE", "SECOND", "DAYOFWEEK_ISO"]
-)
-_WEEK: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
-_WEEKDAYS: Final = ("DOW", "DAYOFWEEK", "DAY_OF_WEEK", "WEEKDAY")
 _PARTS_BY_NAME: Final = {
     "WEEKDAY": "DAYOFWEEK", "ISOYEAR": "ISOYEAR", "YOW": "ISOYEAR", "MILLISECOND": "MILLISECOND", "ISODOW": "ISODOW",
 }  # fmt: skip
 _UNITS_BY_NAME: Final = {"TO_DAYS": "DAY", "TO_MONTHS": "MONTH", "TO_YEARS": "YEAR", "TO_HOURS": "HOUR",
                          "TO_MINUTES": "MINUTE", "TO_SECONDS": "SECOND"}  # fmt: skip
-_OF_A_SECOND: Final = {"MILLISECOND": ("UNIX_MILLIS", 1_000), "MICROSECOND": ("UNIX_MICROS", 1_000_000)}
 _NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
 _INSTANTS: Final = (exp.CurrentTimestamp,)
 _TIMES: Final = ("timestamp", "timestamptz", "timestampltz", "timestampntz", "date")
@@ -224,7 +219,7 @@ def _last_day(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if unit == "WEEK":
         sundays = dialect == "bigquery" and node.args["unit"].name.upper() == "WEEK"
         first_day = "SUN" if sundays else first_day
-        last = _WEEK[_WEEK.index(first_day) - 1]
+        last = WEEK[WEEK.index(first_day) - 1]
         return call("NEXT_DAY", call("DATE_SUB", exp.cast(node.this, "date"), exp.Literal.number(1)), _text(last))
     months = {"MONTH": 0, "QUARTER": 2, "YEAR": 11}.get(unit)
     if months is None:
@@ -252,58 +247,18 @@ def _previous_day(node: exp.Expr, dialect: str) -> exp.Expr:
 def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect not in _SUNDAY_IS_ZERO:
         return None
-    return _minus_one(call("DAYOFWEEK", node.this))
+    return minus_one(call("DAYOFWEEK", node.this))
 
 
 def _iso_day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return None if dialect == "databricks" else exp.Extract(this=exp.Var(this="DAYOFWEEK_ISO"), expression=node.this)
 
 
-def _minus_one(number: exp.Expr) -> exp.Expr:
-    return exp.paren(exp.Sub(this=number, expression=exp.Literal.number(1)), copy=False)
-
-
 def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """EXTRACT of a part that Spark calls otherwise, or counts otherwise."""
     if isinstance(node.this, exp.WeekStart):
-        return _week_from(node.expression, node.this.this.name.upper()[:3])
+        return week_from(node.expression, node.this.this.name.upper()[:3])
     return None if dialect == "databricks" else extracted(node.name or node.this.sql(), node.expression, dialect)
-
-
-def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
-    """A part of a time, by its name in the dialect."""
-    part = name.upper()
-    if part in _WEEKDAYS:
-        if dialect == "trino":
-            return exp.Extract(this=exp.Var(this="DAYOFWEEK_ISO"), expression=time)
-        day = call("DAYOFWEEK", time)
-        return day if dialect == "bigquery" else _minus_one(day)
-    if part.startswith("EPOCH"):
-        return epoch_of(part, time, dialect)
-    if part == "DATE":
-        return exp.cast(time, "date")
-    if part == "WEEK" and dialect == "bigquery":
-        return _week_from(time, "SUN")
-    if part in _OF_A_SECOND and dialect in ("bigquery", "trino"):
-        name, count = _OF_A_SECOND[part]
-        return call("PMOD", call(name, exp.cast(time, "timestamptz")), exp.Literal.number(count))
-    sparks = _PARTS.get(part, part)
-    if sparks not in _SPARKS_PARTS:
-        raise Untranslatable(f"EXTRACT({part} …)")
-    found = exp.Extract(this=exp.Var(this=sparks), expression=time)
-    whole = sparks == "SECOND" and dialect != "postgres"  # Spark's has fractions
-    return exp.cast(call("FLOOR", found), "int") if whole else found
-
-
-def _week_from(time: exp.Expr, first_day: str) -> exp.Expr:
-    """The number of a week that begins on some day; days before the first such day are in week 0."""
-    first = (_WEEK.index(first_day) + 1) % len(_WEEK) + 1  # in Spark, Sunday is 1
-    passed = exp.Sub(this=call("DAYOFWEEK", time.copy()), expression=exp.Literal.number(first))
-    days = exp.Sub(
-        this=exp.Add(this=call("DAYOFYEAR", time.copy()), expression=exp.Literal.number(6)),
-        expression=call("PMOD", passed, exp.Literal.number(7)),
-    )
-    return exp.IntDiv(this=exp.paren(days, copy=False), expression=exp.Literal.number(7))
 
 
 def _as_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -314,6 +269,8 @@ def _as_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Spark's FROM_UNIXTIME cuts fractions of seconds off. Of a time, DuckDB's EPOCH_MS gives milliseconds."""
     time = node.this.unnest()
+    if isinstance(time, exp.Literal) and time.is_string:
+        node.set("this", exp.Literal.number(time.name))  # TO_TIMESTAMP('1700000000')
     if dialect == "duckdb" and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
         return call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
     if dialect == "trino":
@@ -356,7 +313,7 @@ def _unit(node: exp.Expr) -> tuple[str, str]:
     if isinstance(given, exp.WeekStart):
         return "WEEK", given.name.upper()[:3]
     unit = given.name.upper().removesuffix("S")
-    unit = {"ISOWEEK": "WEEK"}.get(unit, unit)
+    unit = {"ISOWEEK": "WEEK"}.get(unit, unit if unit in _UNITS else full_name(given.name.upper()))
     if unit not in _UNITS:
         raise Untranslatable(f"the unit {given.name} of a time")
     return unit, "MON"

@@ -9,8 +9,10 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
-from dbt.adapters.tablestore.dialect.rules.casts import is_integer
-from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
+from dbt.adapters.tablestore.dialect.rules.casts import failing_as_null, is_integer
+from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
 from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
 from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
@@ -24,12 +26,15 @@ _MOST_DIGITS: Final = 9
 _RENAMED: Final[Mapping[str, str]] = {
     "ANY_MATCH": "EXISTS", "ALL_MATCH": "FORALL", "LIST_REVERSE": "REVERSE", "FUNC_SHA1": "SHA1",
     "JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "PREFIX": "STARTSWITH", "SUFFIX": "ENDSWITH",
-    "BASE64_ENCODE": "BASE64", "LIST_EXTRACT": "TRY_ELEMENT_AT", "LIST_ZIP": "ARRAYS_ZIP", "ZIP": "ARRAYS_ZIP",
+    "BASE64_ENCODE": "BASE64", "LIST_ZIP": "ARRAYS_ZIP", "ZIP": "ARRAYS_ZIP",
     "LIST_INTERSECT": "ARRAY_INTERSECT", "ARRAY_INCLUDES": "ARRAY_CONTAINS", "UUID_GENERATE_V4": "UUID",
     "STRLEN": "OCTET_LENGTH", "MAP_EXTRACT_VALUE": "TRY_ELEMENT_AT", "EVERY": "BOOL_AND", "REPLICATE": "REPEAT",
 }  # fmt: skip
 _MANY_DIGITS: Final = r"decimal\(\d+,([7-9]|\d\d)\)"
 _TOO_MANY_DIGITS: Final = "LIST_SUM of decimals with more than 6 digits behind the point: cast them to DOUBLE"
+_HOST: Final = (
+    r"nullif(regexp_extract(trim(:a), '^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?(?:[^/?#@]*@)?([^/?#:]+)', 1), '')"
+)
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
 
@@ -140,14 +145,21 @@ def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """COUNT(DISTINCT …) OVER (…), which Spark refuses: the size of a set. Neither counts nulls."""
     if (of_sum := share(node)) is not None:
         return of_sum
-    if not isinstance(node.this, exp.Count) or not isinstance(node.this.this, exp.Distinct):
+    call = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    if not isinstance(call, exp.AggFunc) or not isinstance(call.this, exp.Distinct):
         return None
-    values = node.this.this.expressions
+    values = call.this.expressions
+    if isinstance(call, (exp.Max, exp.Min)):
+        call.set("this", values[0].copy())
+    if not isinstance(call, exp.Count):
+        if isinstance(call, (exp.Max, exp.Min)) or dialect == "databricks":
+            return None
+        raise Untranslatable(f"{call.sql_name()}(DISTINCT …) OVER (…) (group in an inner query, and join)")
     value = values[0]
     if len(values) > 1:
         nulls = [exp.Is(this=one.copy(), expression=exp.Null()) for one in values]
         value = exp.func("IF", exp.or_(*nulls), exp.Null(), exp.Anonymous(this="STRUCT", expressions=values))
-    node.set("this", exp.Anonymous(this="COLLECT_SET", expressions=[value]))
+    call.replace(exp.Anonymous(this="COLLECT_SET", expressions=[value]))
     return exp.Anonymous(this="SIZE", expressions=[node.copy()])
 
 
@@ -182,10 +194,13 @@ def _if_alone(node: exp.Expr, dialect: str) -> None:
 def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
     """BigQuery's SAFE.f(…), null where f fails."""
     inner = node.this
-    if not isinstance(inner, (exp.StrToDate, exp.StrToTime)):
-        raise Untranslatable(f"SAFE.{inner.sql_name() if isinstance(inner, exp.Func) else inner.name}")
-    inner.set("safe", True)
-    return inner.copy()
+    kind = {exp.Timestamp: "timestamp", exp.Date: "date", exp.Datetime: "timestamp"}.get(type(inner))
+    if kind is not None and sum(isinstance(one, exp.Expr) for one in inner.args.values()) == 1:
+        return exp.TryCast(this=inner.this.copy(), to=exp.DataType.build(kind), safe=True)
+    try:
+        return failing_as_null(inner.copy())
+    except Untranslatable:
+        raise Untranslatable(f"SAFE.{called(node.this)[0] or node.this.name}") from None
 
 
 def _decoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -282,6 +297,8 @@ def _of_list(name: str, given: list[exp.Expr]) -> exp.Expr | None:
     if len(given) != 2:
         return None
     first, second = given
+    if name == "LIST_EXTRACT":
+        return element_or_null(first, second)
     if name == "LIST_POSITION":
         position = exp.Anonymous(this="ARRAY_POSITION", expressions=[first, second])
         return exp.Anonymous(this="NULLIF", expressions=[position, exp.Literal.number(0)])
@@ -296,6 +313,13 @@ def _of_list(name: str, given: list[exp.Expr]) -> exp.Expr | None:
         none = exp.Anonymous(this="SLICE", expressions=[values.copy(), exp.Literal.number(1), exp.Literal.number(0)])
         return exp.Anonymous(this="IF", expressions=[held, values, none])
     return None
+
+
+def _of_net(node: exp.Expr, dialect: str) -> exp.Expr:
+    """BigQuery's NET.HOST."""
+    if not isinstance(node.this, exp.Host):
+        raise Untranslatable(f"NET.{called(node.this)[0] or node.this.name}")
+    return filled(_HOST, [node.this.this])
 
 
 def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -342,6 +366,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Stuff: _overlay,
     exp.If: _if_alone,
     exp.SafeFunc: _safe,
+    exp.NetFunc: _of_net,
     exp.Encode: _encoded,
     exp.Typeof: _type_name,
     exp.Decode: _decoded,

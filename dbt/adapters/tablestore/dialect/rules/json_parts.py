@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 
@@ -90,8 +90,9 @@ def _keeping_nulls(pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
 
 def _struct(pairs: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
     parts: list[exp.Expr] = []
-    for key, value in pairs:
-        if _is_json(value) or (isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT"):
+    for key, given in pairs:
+        value = variant_of(given) if is_part(given) else given
+        if _is_json(value):
             raise Untranslatable(f"a JSON object of a part of JSON without a cast ('{key}')")
         inner = value.expressions[0] if isinstance(value, exp.Anonymous) and value.name == "TO_JSON" else value
         parts += [exp.Literal.string(key), inner.copy()]
@@ -142,7 +143,7 @@ def _value(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _elements(node: exp.Expr, dialect: str) -> exp.Expr:
     """JSON_EXTRACT_ARRAY: the elements as JSON, so that texts are in quotes."""
-    return _json_elements(_at(node))
+    return json_elements(_at(node))
 
 
 def _values(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -155,7 +156,13 @@ def _at(node: exp.Expr) -> exp.Expr:
     return node.this if path is None else exp.JSONExtract(this=node.this, expression=path)
 
 
-def _json_elements(of: exp.Expr) -> exp.Expr:
+def json_of(value: exp.Expr) -> exp.Expr:
+    """A value as JSON, so that a text is in quotes."""
+    return call("TO_JSON", exp.cast(value.copy(), "variant"))
+
+
+def json_elements(of: exp.Expr) -> exp.Expr:
+    """The elements of a JSON array as JSON."""
     element = exp.to_identifier("e")
     to_text = exp.Lambda(this=call("TO_JSON", element.copy()), expressions=[element])
     return call("TRANSFORM", call("FROM_JSON", of, exp.Literal.string(_VARIANTS)), to_text)
@@ -209,7 +216,7 @@ def _generator(name: str, of: exp.Expr) -> exp.Expr:
         return call("EXPLODE", call("JSON_OBJECT_KEYS", of))
     if name.endswith(("_EACH", "_EACH_TEXT")):
         return call("EXPLODE", call("FROM_JSON", of, exp.Literal.string("MAP<STRING, STRING>")))
-    listed = call("FROM_JSON", of, exp.Literal.string(_TEXTS)) if name.endswith("_TEXT") else _json_elements(of)
+    listed = call("FROM_JSON", of, exp.Literal.string(_TEXTS)) if name.endswith("_TEXT") else json_elements(of)
     return call("EXPLODE", listed)
 
 
@@ -234,6 +241,38 @@ def is_json(value: exp.Expr) -> bool:
 def _gives_json(one: exp.Expr) -> bool:
     called = isinstance(one, exp.Anonymous) and one.name == "GET_JSON_OBJECT"
     return called or isinstance(one, (exp.JSONExtract, exp.ParseJSON)) or bool(one.meta.get("json"))
+
+
+def variant_of(value: exp.Expr) -> exp.Expr:
+    """A JSON text, or a part of one, as a variant, which can be a JSON null. What GET_JSON_OBJECT takes from a text is
+    an SQL null then."""
+    value = value.unnest()
+    if isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT":
+        source, path = value.expressions
+        return call("VARIANT_GET", call("TRY_PARSE_JSON", source.copy()), path.copy())
+    if isinstance(value, exp.JSONExtract) and isinstance(value.expression, exp.JSONPath):
+        path = parse_one(value.expression.sql("spark"), read="spark")
+        return call("VARIANT_GET", call("TRY_PARSE_JSON", value.this.copy()), path)
+    return call("TRY_PARSE_JSON", value.copy())
+
+
+def is_part(value: exp.Expr) -> bool:
+    """Whether a value is parsed JSON, or what a constant path takes from it, so that `variant_of` knows its kind."""
+    value = value.unnest()
+    if isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT":
+        return True
+    known = isinstance(value, exp.JSONExtract) and isinstance(value.expression, exp.JSONPath)
+    return known or bool(value.meta.get("json"))
+
+
+def _is_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's v:a IS NULL, which is false of a JSON null."""
+    value = node.this.unnest()
+    called = isinstance(value, exp.Anonymous) and value.name == "GET_JSON_OBJECT"
+    part = called or (isinstance(value, exp.JSONExtract) and isinstance(value.expression, exp.JSONPath))
+    if dialect != "snowflake" or not part or not isinstance(node.expression, exp.Null):
+        return None
+    return exp.Is(this=variant_of(value), expression=exp.Null())
 
 
 def flattened(value: exp.Expr, *, outer: bool) -> exp.Expr:
@@ -298,4 +337,5 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Dot: _field,
     exp.JSONBool: _boolean,
     exp.Float64: _double,
+    exp.Is: _is_null,
 }

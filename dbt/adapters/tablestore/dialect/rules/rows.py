@@ -1,7 +1,7 @@
 """Rules for the rows and columns of a query: QUALIFY, DISTINCT ON, PIVOT and UNPIVOT, stars, limits.
 
 QUALIFY and DISTINCT ON keep rows by windows, before the query orders and limits them: an inner query computes the test
-as a column of its own, which the outer one leaves out again.
+as a column of its own, which the outer one leaves out again. So it does for a window that a query is ordered by.
 """
 
 from __future__ import annotations
@@ -13,22 +13,19 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import is_aggregate
 
 _TEST: Final = "_kept"
 _OUTSIDE: Final = ("with_", "order", "limit", "offset")
-_AGGREGATES: Final = frozenset(
-    ["COLLECT_LIST", "COLLECT_SET", "PERCENTILE", "PERCENTILE_APPROX", "PERCENTILE_CONT", "PERCENTILE_DISC", "MAX_BY",
-     "MIN_BY"]
-)  # fmt: skip
 _DIGITS_OF_OTHER_BASES: Final = re.compile(r"[xXbBoO][0-9A-Fa-f_]+")
 
 
 def filter_by_windows(tree: exp.Expr) -> None:
-    """Change each query with QUALIFY or DISTINCT ON, inner ones first."""
+    """Change each query with QUALIFY or DISTINCT ON, or that is ordered by a window, inner ones first."""
     for select in reversed(list(tree.find_all(exp.Select))):
         qualify, distinct = select.args.get("qualify"), select.args.get("distinct")
         keys = distinct.args.get("on") if distinct is not None else None
-        if qualify is None and keys is None:
+        if qualify is None and keys is None and not _is_ordered_by_window(select):
             continue
         given = {one.alias.lower(): one.this for one in select.expressions if isinstance(one, exp.Alias)}
         test = _expanded(qualify.this, given) if qualify is not None else None
@@ -38,8 +35,15 @@ def filter_by_windows(tree: exp.Expr) -> None:
                 raise Untranslatable("DISTINCT ON and QUALIFY in one query")
             test = first
             select.set("distinct", None)
-        assert test is not None
+        if test is None and distinct is not None:
+            raise Untranslatable("SELECT DISTINCT … ORDER BY a window (order an outer query)")
         _keep(select, test, given)
+
+
+def _is_ordered_by_window(select: exp.Select) -> bool:
+    order = select.args.get("order")
+    windows = order.find_all(exp.Window) if order is not None else ()
+    return any(one.find_ancestor(exp.Select) is select for one in windows)
 
 
 def _number_by(select: exp.Select, keys: exp.Expr, given: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -75,14 +79,15 @@ def _expanded(test: exp.Expr, given: Mapping[str, exp.Expr]) -> exp.Expr:
     return whole
 
 
-def _keep(select: exp.Select, test: exp.Expr, given: Mapping[str, exp.Expr]) -> None:
-    """Put a query inside of itself, with its test as a column; order and limit stay outside."""
+def _keep(select: exp.Select, test: exp.Expr | None, given: Mapping[str, exp.Expr]) -> None:
+    """Put a query inside of itself, with its test, if any, as a column; order and limit stay outside."""
     inner = select.copy()
     for name in (*_OUTSIDE, "qualify", "distinct"):
         inner.set(name, None)
     _group_by_keys(inner)
-    inner.append("expressions", exp.alias_(test, _TEST, copy=False))
-    hidden = [_TEST]
+    hidden = [] if test is None else [_TEST]
+    if test is not None:
+        inner.append("expressions", exp.alias_(test, _TEST, copy=False))
     outputs = {one.alias_or_name.lower() for one in select.expressions if not one.is_star}
     order = select.args.get("order")
     for number, key in enumerate(order.expressions if order is not None else []):
@@ -97,7 +102,8 @@ def _keep(select: exp.Select, test: exp.Expr, given: Mapping[str, exp.Expr]) -> 
         select.set(name, None)
     select.set("expressions", [_all_but(hidden)])
     select.set("from_", exp.From(this=exp.Subquery(this=inner, alias=_alias("_t"))))
-    select.set("where", exp.Where(this=exp.column(_TEST)))
+    if test is not None:
+        select.set("where", exp.Where(this=exp.column(_TEST)))
 
 
 def _group_by_keys(select: exp.Select) -> None:
@@ -112,8 +118,7 @@ def _group_by_keys(select: exp.Select) -> None:
 
 
 def _is_aggregate(value: exp.Expr) -> bool:
-    calls = value.find_all(exp.Anonymous)
-    return value.find(exp.AggFunc, exp.Window) is not None or any(one.name.upper() in _AGGREGATES for one in calls)
+    return value.find(exp.Window) is not None or any(map(is_aggregate, value.walk()))
 
 
 def _all_but(names: list[str]) -> exp.Expr:
@@ -191,8 +196,11 @@ def _limit(node: exp.Expr, dialect: str) -> None:
 
 
 def _cte(node: exp.Expr, dialect: str) -> None:
-    """AS MATERIALIZED says how a query runs."""
+    """AS MATERIALIZED says how a query runs. Snowflake's WITH r AS (… UNION ALL … FROM r) needs no RECURSIVE."""
     node.set("materialized", None)
+    tables = node.this.find_all(exp.Table) if dialect == "snowflake" and isinstance(node.this, exp.SetOperation) else ()
+    if any(not one.db and one.name.lower() == node.alias.lower() for one in tables) and node.parent is not None:
+        node.parent.set("recursive", True)
 
 
 def _grouping(node: exp.Expr, dialect: str) -> exp.Expr | None:

@@ -9,6 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.dates import clock_time, instant
 from dbt.adapters.tablestore.dialect.rules.matches import groups_in, part_of
 
@@ -20,6 +21,14 @@ _TERADATA: Final = {
     "yyyy": "yyyy", "yy": "yy", "mm": "MM", "dd": "dd", "hh24": "HH", "hh": "hh", "mi": "mm", "ss": "ss",
 }  # fmt: skip
 _MARK: Final = re.compile(r"%([-+ #0',*\d.]*)(.)", re.DOTALL)
+_DIGITS: Final = re.compile(r"-?\d*(\.1?\d?)?")
+_SHORTEST: Final = (
+    "CASE WHEN :a IS NULL THEN NULL WHEN isnan(:a) THEN 'nan' WHEN :a = CAST('Infinity' AS DOUBLE) THEN 'inf' "
+    "WHEN :a = CAST('-Infinity' AS DOUBLE) THEN '-inf' WHEN :a = 0 THEN '0' "
+    "WHEN CAST(substring_index(format_string('%.#laste', :a), 'e', -1) AS INT) BETWEEN -4 AND #last THEN "
+    "regexp_replace(CAST(CAST(format_string('%.#laste', :a) AS DECIMAL(38, 19)) AS STRING), '[.]?0+$', '') "
+    "ELSE regexp_replace(format_string('%.#laste', :a), '[.]?0*e', 'e') END"
+)
 _LAST_BYTE: Final = 255
 _JODA: Final = frozenset("yMdHhkKmsSaED")
 
@@ -227,19 +236,35 @@ def _format(node: exp.Expr, dialect: str) -> None:
     pattern = node.this
     marks = list(_MARK.finditer(pattern.name)) if isinstance(pattern, exp.Literal) else []
     other = next((one[0] for one in marks if one[2] not in "sdfeEgGoxX%t" or "*" in one[1]), None)
+    if other is None and dialect == "bigquery":
+        other = next((one[0] for one in marks if one[2] in "gG" and not _DIGITS.fullmatch(one[1])), None)
     if other is not None and dialect in ("bigquery", "postgres", "trino"):
         raise Untranslatable(f"{other} in the pattern '{pattern.name}' of FORMAT")
     values = iter(list(node.expressions))
     for mark in marks:
         value = next(values, None) if mark[2] != "%" else None
-        if value is not None and mark[2] in "feEgG":
+        if value is not None and mark[2] in "gG" and dialect == "bigquery":
+            value.replace(_shortest(exp.cast(value.copy(), "double"), mark))
+        elif value is not None and mark[2] in "feEgG":
             value.replace(exp.cast(value.copy(), "double"))
         elif value is not None and mark[2] == "t":
             value.replace(exp.cast(value.copy(), "text"))
     if marks and dialect == "bigquery":
-        pattern.set(
-            "this", _MARK.sub(lambda one: f"%{one[1].replace(chr(39), ',')}{one[2].replace('t', 's')}", pattern.name)
-        )
+        pattern.set("this", _MARK.sub(_java_mark, pattern.name))
+
+
+def _java_mark(mark: re.Match[str]) -> str:
+    """A mark of BigQuery's patterns as one of Java's."""
+    if mark[2] in "gG":
+        return f"%{mark[1].partition('.')[0]}s"
+    return f"%{mark[1].replace(chr(39), ',')}{mark[2].replace('t', 's')}"
+
+
+def _shortest(number: exp.Expr, mark: re.Match[str]) -> exp.Expr:
+    """A number by %g: with so many digits, without zeros at the end, and with an exponent where it is far from 1."""
+    digits = max(int(mark[1].partition(".")[2] or ("0" if "." in mark[1] else "6")), 1)
+    made = filled(_SHORTEST.replace("#last", str(digits - 1)), [number])
+    return exp.Upper(this=made) if mark[2] == "G" else made
 
 
 def _character(node: exp.Expr, dialect: str) -> exp.Expr | None:

@@ -27,7 +27,7 @@ from dbt.adapters.tablestore.dialect.rules import (
     rows,
     texts,
 )
-from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, times
+from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 
 IGNORE: Final = ErrorLevel.IGNORE
@@ -42,20 +42,27 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     matches.write_for_java(tree, dialect)
     for node in reversed(list(tree.dfs())):
         correct = known.get(type(node)) or (_by_its_name if isinstance(node, exp.Func) else None)
-        if correct is None:
-            continue
+        if correct is None or (node.parent is None and node is not tree):
+            continue  # without a parent, another correction has replaced it
         with about(node):
             try:
                 new = correct(node, dialect)
             except (AttributeError, TypeError, ValueError, LookupError):
                 raise Untranslatable("a form that the translation does not know") from None
         if new is not None and new is not node:
-            node.replace(new)
+            _keep_position(node, new)
+            clauses.put(new, node)
     patterns.quote_patterns(tree, dialect)
     rows.name_pivoted_columns(tree, dialect)
     rows.filter_by_windows(tree)
     _refuse_lost_arguments(tree)
     return tree
+
+
+def _keep_position(node: exp.Expr, new: exp.Expr) -> None:
+    """Messages about what was made of a node show the node."""
+    if node.meta.get("start") is not None and new.meta.get("start") is None:
+        new.meta.update({key: node.meta[key] for key in _POSITION if key in node.meta})
 
 
 def _refuse_lost_arguments(tree: exp.Expr) -> None:
@@ -107,6 +114,7 @@ def _corrections() -> Mapping[type, _Correction]:
 
 _OF_NO_EFFECT = frozenset(["default_year"])
 """Arguments that sqlglot adds."""
+_POSITION: Final = ("line", "col", "start", "end")
 _GIVEN = (exp.Literal, exp.Column, exp.Cast, exp.Func)
 
 _REFUSED: Mapping[type, str] = {

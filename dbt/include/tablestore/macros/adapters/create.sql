@@ -75,8 +75,8 @@
   {{ adapter.tablestore_contract_sql(model, own) or default__get_empty_schema_sql(own) }}
 {%- endmacro %}
 
-{# A contract's texts are compared without lengths, which queries do not have. #}
+{# A contract's texts are compared without lengths, which queries do not have, and numbers as its dialect does. #}
 {% macro tablestore__format_column(column) -%}
-  {%- set data_type = column.without_lengths -%}
+  {%- set data_type = adapter.tablestore_compared_type(model, column) -%}
   {% do return({'name': column.name, 'data_type': data_type, 'formatted': column.name | lower ~ ' ' ~ data_type}) %}
 {%- endmacro %}

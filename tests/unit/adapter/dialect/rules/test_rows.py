@@ -25,6 +25,9 @@ NUMBER = "ROW_NUMBER() OVER (PARTITION BY {} ORDER BY c{})"
          ("SELECT * EXCEPT (_kept, _order0, _order1) FROM ( SELECT *, ROW_NUMBER() OVER (PARTITION BY a ORDER BY a "
          "NULLS LAST, c NULLS LAST) = 1 AS _kept, ( a ) AS _order0, ( c ) AS _order1 FROM t ) AS _t WHERE _kept "
          "ORDER BY _order0 NULLS LAST, _order1 NULLS LAST LIMIT 2 OFFSET 1")),
+        ("bigquery", "select a, b as c from t order by rank() over (order by a), b",
+         ("SELECT * EXCEPT (_order0, _order1) FROM ( SELECT a, b AS c, ( RANK() OVER (ORDER BY a) ) AS _order0, ( b ) "
+          "AS _order1 FROM t ) AS _t ORDER BY _order0, _order1")),
         ("bigquery", "select * from t unpivot(v for n in (a, b)) as p",
          "SELECT * FROM ( SELECT * EXCEPT (v, n), v, n FROM t UNPIVOT(v FOR n IN (a, b)) ) AS p"),
         ("snowflake", "select * from t unpivot(v for n in (a, b))", "SELECT * FROM t UNPIVOT(v FOR n IN (a, b))"),

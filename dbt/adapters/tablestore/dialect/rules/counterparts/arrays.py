@@ -7,12 +7,10 @@ from typing import Final
 
 from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.optimizer.simplify import simplify
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json, step_into
-
-_NULL_BEYOND: Final = ("snowflake", "postgres", "duckdb")
-"""Dialects in which an index behind the end of an array gives null; in Spark it is an error."""
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json, json_elements, json_of, step_into
 
 
 def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -55,7 +53,8 @@ def _by_key(node: exp.Expr, index: exp.Expr) -> exp.Expr | None:
 
 
 def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """DuckDB's l[-1] is the last element. sqlglot has made an index of it that counts from 0."""
+    """An element of an array or of JSON, the value of a map, and a character of DuckDB's texts. An index behind the end
+    is null in some warehouses, and an error in Spark; DuckDB's l[-1] is the last element."""
     index = node.expressions[0] if len(node.expressions) == 1 else None
     if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
         return found
@@ -65,28 +64,48 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect in ("bigquery", "redshift") and isinstance(index, exp.Literal):
         step = f"['{index.name}']" if index.is_string else f"[{index.name}]"
         return step_into(node.this, step)
-    number = isinstance(index, exp.Literal) and not index.is_string
-    if dialect in _NULL_BEYOND and number and index is not None:
-        return call("GET", node.this, index)
-    if dialect != "duckdb" or not isinstance(index, exp.Neg) or not index.this.is_int:
-        return None if index is None else _computed_element(node, index, dialect)
-    behind = exp.Neg(this=exp.Literal.number(int(index.this.name) - 1))
-    return call("TRY_ELEMENT_AT", node.this, behind)
-
-
-def _computed_element(node: exp.Expr, index: exp.Expr, dialect: str) -> exp.Expr | None:
-    """a[i]: sqlglot counts from 0 only where it knows that the index is a number. ELEMENT_AT counts from 1, as these
-    dialects do, and takes the key of a map as it is."""
-    if isinstance(index, (exp.Literal, exp.Slice, exp.Star)):
+    if index is None or isinstance(index, (exp.Slice, exp.Star)) or index.is_string:
         return None
-    if dialect == "bigquery" and node.args.get("offset") == 0:
+    if node.args.get("offset") == 1:  # a function that counts from 1, as Spark's does
+        return None
+    if dialect == "bigquery" and node.args.get("offset") == 0 and not isinstance(index, exp.Literal):
         return (
             call("GET", node.this, index) if node.args.get("safe") else exp.Bracket(this=node.this, expressions=[index])
         )
-    counts = dialect in ("duckdb", "postgres", "trino")
-    if not counts or annotate_types(index.copy()).is_type(*exp.DataType.INTEGER_TYPES):
-        return None
-    return call("ELEMENT_AT" if dialect == "trino" else "TRY_ELEMENT_AT", node.this, index)
+    return _at(node.this, index, dialect)
+
+
+def _at(of: exp.Expr, index: exp.Expr, dialect: str) -> exp.Expr | None:
+    """a[i], or the value of a map by its key. Where sqlglot knows that the index is a number, it counts from 0, and in
+    most dialects from 1 elsewhere."""
+    known = annotate_types(index.copy()).is_type(*exp.DataType.INTEGER_TYPES)
+    if dialect == "snowflake":  # which counts from 0
+        return call("GET", of, index) if known else None
+    if dialect == "postgres":
+        before = index if known else exp.Sub(this=exp.paren(index), expression=exp.Literal.number(1))
+        return call("GET", of, before)
+    given = _from_one(index) if known else index
+    if dialect == "trino":
+        return call("ELEMENT_AT", of, given)
+    return element_or_null(of, given) if dialect == "duckdb" else None
+
+
+def _from_one(index: exp.Expr) -> exp.Expr:
+    """The index that sqlglot has made one that counts from 0."""
+    if isinstance(index, exp.Add) and index.expression.sql() == "-1":
+        return index.this
+    return simplify(exp.Add(this=index.copy(), expression=exp.Literal.number(1)))
+
+
+def element_or_null(of: exp.Expr, index: exp.Expr) -> exp.Expr:
+    """The element of an array at an index from 1, or that of a map by its key; null where there is none. Spark's
+    TRY_ELEMENT_AT fails at 0."""
+    number = index.this if isinstance(index, exp.Neg) else index
+    if isinstance(number, exp.Literal) and (number.is_string or number.name != "0"):
+        return call("TRY_ELEMENT_AT", of, index)
+    array = exp.Like(this=call("TYPEOF", of.copy()), expression=exp.Literal.string("array%"))
+    zero = exp.EQ(this=exp.cast(index.copy(), "text"), expression=exp.Literal.string("0"))
+    return call("TRY_ELEMENT_AT", of, call("IF", exp.and_(array, zero), exp.Null(), index))
 
 
 def _reversed(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -129,12 +148,43 @@ def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect not in ("snowflake", "duckdb", "bigquery"):
         return None
     plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
-    if start is None or end is None or not plain or node.args.get("step"):
-        raise Untranslatable("ARRAY_SLICE with computed or negative positions")
+    if start is None or node.args.get("step"):
+        raise Untranslatable("ARRAY_SLICE without a beginning, or with a step")
+    if not plain:
+        return _computed_slice(node.this, start, end, dialect)
+    assert end is not None
     first = int(start.name) + (dialect != "duckdb")
     last = int(end.name) + (dialect == "bigquery")
     numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
     return call("SLICE", node.this, *numbers)
+
+
+def _computed_slice(array: exp.Expr, start: exp.Expr, end: exp.Expr | None, dialect: str) -> exp.Expr:
+    """A slice between computed positions; those below 0 count from the end. All positions here are between elements."""
+    bounds: list[exp.Expr] = []
+    size = call("SIZE", array.copy())
+    for given, shift in ((start, int(dialect == "duckdb")), (end, -int(dialect == "bigquery"))):
+        if given is None:
+            bounds.append(size.copy())
+            continue
+        below = exp.LT(this=exp.paren(given.copy()), expression=exp.Literal.number(0))
+        # DuckDB's -1 is the last element, and so is a beginning; as an end, it is behind that element.
+        behind = 1 if bounds and dialect in ("duckdb", "bigquery") else 0
+        from_end = exp.Add(this=size.copy(), expression=exp.paren(given.copy()))
+        if behind:
+            from_end = exp.Add(this=from_end, expression=exp.Literal.number(1))
+        plain = exp.Sub(this=exp.paren(given.copy()), expression=exp.Literal.number(shift)) if shift else given.copy()
+        bounds.append(call("GREATEST", call("IF", below, from_end, plain), exp.Literal.number(0)))
+    first = exp.cast(exp.Add(this=bounds[0], expression=exp.Literal.number(1)), "int")
+    length = exp.Sub(this=bounds[1], expression=bounds[0].copy())
+    return call("SLICE", array, first, exp.cast(call("GREATEST", length, exp.Literal.number(0)), "int"))
+
+
+def _held(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """ARRAY_CONTAINS of a JSON array."""
+    if dialect not in ("snowflake", "redshift") or not is_json(node.this):
+        return None
+    return call("ARRAY_CONTAINS", json_elements(node.this), json_of(node.expression))
 
 
 def _without_repeats(node: exp.Expr, dialect: str) -> None:
@@ -188,6 +238,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ArrayContainsAll: _containing,
     exp.StringToArray: _parts,
     exp.ArraySlice: _slice,
+    exp.ArrayContains: _held,
     exp.ArrayExcept: _without_repeats,
     exp.ArrayIntersect: _without_repeats,
     exp.ArrayToString: _texts,

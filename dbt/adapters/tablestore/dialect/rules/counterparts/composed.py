@@ -9,9 +9,15 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json_text
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of
 
 _Given = Sequence[exp.Expr]
+_KIND_OF_JSON: Final = (
+    "CASE substring_index(schema_of_variant(:a), '<', 1) WHEN 'OBJECT' THEN 'object' WHEN 'ARRAY' THEN 'array' "
+    "WHEN 'STRING' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'VOID' THEN 'null' "
+    "ELSE if(:a IS NULL, NULL, 'number') END"
+)
 
 
 def composed(name: str, given: _Given, node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -38,6 +44,16 @@ def _element(given: _Given, node: exp.Expr) -> exp.Expr | None:
     else:
         path = call("CONCAT", exp.Literal.string("$["), number, exp.Literal.string("]"))
     return call("GET_JSON_OBJECT", given[0], path)
+
+
+def _element_from_either_end(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """An element of a JSON array, by its number from 0, or from the end, where -1 is the last one."""
+    if len(given) != 2 or (isinstance(given[1], exp.Literal) and given[1].is_int):
+        return _element(given, node)
+    array, number = given
+    behind = exp.Add(this=exp.paren(number), expression=call("JSON_ARRAY_LENGTH", array.copy()))
+    below = exp.LT(this=exp.paren(number), expression=exp.Literal.number(0))
+    return _element([array, call("IF", below, behind, number.copy())], node)
 
 
 def _nulls(given: _Given, node: exp.Expr) -> exp.Expr | None:
@@ -76,11 +92,24 @@ def _object(given: _Given, node: exp.Expr) -> exp.Expr | None:
     if len(given) != 2:
         return None
     key, value = given
-    if is_json_text(value):
-        raise Untranslatable("OBJECT_AGG of parts of JSON without a cast")
-    known = exp.and_(*(exp.Not(this=exp.Is(this=exp.paren(one), expression=exp.Null())) for one in given))
+    value = variant_of(value) if is_part(value) else value
+    known = exp.and_(*(exp.Not(this=exp.Is(this=exp.paren(one), expression=exp.Null())) for one in (key, value)))
     pair = call("IF", known, call("STRUCT", key.copy(), value.copy()), exp.Null())
     return call("TO_JSON", call("MAP_FROM_ENTRIES", call("COLLECT_LIST", pair)))
+
+
+def _json_type(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """JSONB_TYPEOF."""
+    return filled(_KIND_OF_JSON, [variant_of(given[0])]) if len(given) == 1 else None
+
+
+def _is_json_null(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """IS_NULL_VALUE(v:a): whether it is there, and is a JSON null."""
+    part = variant_of(given[0]) if len(given) == 1 else None
+    if part is None:
+        return None
+    absent = exp.Is(this=part.copy(), expression=exp.Null())
+    return call("IF", absent, exp.Null(), call("IS_VARIANT_NULL", part))
 
 
 def _age(given: _Given, node: exp.Expr) -> exp.Expr | None:
@@ -100,9 +129,10 @@ _PATHS: Final = dict.fromkeys(
     ("JSONB_EXTRACT_PATH", "JSONB_EXTRACT_PATH_TEXT", "JSON_EXTRACT_PATH", "JSON_EXTRACT_PATH_TEXT"), _path
 )
 _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr | None]]]] = {
-    "snowflake": {"OBJECT_AGG": _object},
+    "snowflake": {"IS_NULL_VALUE": _is_json_null, "OBJECT_AGG": _object},
     "postgres": {
         **_PATHS,
+        **dict.fromkeys(("JSONB_TYPEOF", "JSON_TYPEOF"), _json_type),
         "AGE": _age,
         "CONVERT_FROM": _coded("DECODE"),
         "CONVERT_TO": _coded("ENCODE"),
@@ -113,5 +143,5 @@ _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr |
     },
     "redshift": {"JSON_EXTRACT_ARRAY_ELEMENT_TEXT": _element},
     "duckdb": {"AGE": _age},
-    "trino": {"JSON_ARRAY_GET": _element},
+    "trino": {"JSON_ARRAY_GET": _element_from_either_end},
 }

@@ -13,12 +13,42 @@ _Texts = Mapping[str, "str | tuple[str, ...]"]
 
 _COMPARED: Final = "CASE WHEN :a > :b THEN 1 WHEN :a < :b THEN -1 WHEN :a = :b THEN 0 END"
 _PRESENT: Final = "array_compact(:a)"
-_INFINITE: Final = "abs(:a) = CAST('Infinity' AS DOUBLE)"
-_FINITE: Final = "NOT isnan(:a) AND abs(:a) < CAST('Infinity' AS DOUBLE)"
+_INFINITE: Final = "CAST(:a AS STRING) IN ('Infinity', '-Infinity')"
+_FINITE: Final = "CAST(:a AS STRING) NOT IN ('NaN', 'Infinity', '-Infinity')"
 _JSON: Final = "if(:a IS NULL, NULL, try_parse_json(:a) IS NOT NULL)"
 _URL: Final = "if(try_parse_url(:a, 'PATH') IS NULL, NULL, coalesce(try_parse_url(:a, '{}'), ''))"
 _QUOTED: Final = r"concat('\'', replace(CAST(:a AS STRING), '\'', '\'\''), '\'')"
 _CODE: Final = "decode(unhex(lpad(hex(CAST({} AS BIGINT)), 8, '0')), 'UTF-32')"
+
+# The first value of each key: entries in the order of keys, without those whose key is that of the one before.
+_FIRST_OF_KEYS: Final = (
+    "if(count(:a) = 0, NULL, element_at(transform(array(array_sort(collect_list(if(:a IS NULL, NULL, "
+    "named_struct('k', :a, 'v', :b))), (_x, _y) -> CASE WHEN _x.k < _y.k THEN -1 WHEN _x.k > _y.k THEN 1 ELSE 0 END)), "
+    "_l -> map_from_entries(filter(_l, (_x, _i) -> _i = 0 OR _x.k <> get(_l, _i - 1).k))), 1))"
+)
+
+_LAX: Final = "TRY_CAST(trim(BOTH '\"' FROM :a) AS {})"
+_PARSED_URL: Final = (
+    "to_json(named_struct('scheme', try_parse_url(:a, 'PROTOCOL'), 'host', try_parse_url(:a, 'HOST'), "
+    "'port', nullif(regexp_extract(try_parse_url(:a, 'AUTHORITY'), ':([0-9]+)$', 1), ''), "
+    "'path', substring(try_parse_url(:a, 'PATH'), 2), 'query', try_parse_url(:a, 'QUERY'), "
+    "'fragment', try_parse_url(:a, 'REF'), 'parameters', str_to_map(try_parse_url(:a, 'QUERY'), '&', '=')))"
+)
+# The hash of a namespace and a name, with the version 5 and the variant of RFC 9562.
+_NAMED_UUID: Final = (
+    "element_at(transform(array(sha1(concat(unhex(replace(:a, '-', '')), CAST(:b AS BINARY)))), _h -> concat("
+    "left(_h, 8), '-', substring(_h, 9, 4), '-5', substring(_h, 14, 3), '-', translate(substring(_h, 17, 1), "
+    "'0123456789abcdef', '89ab89ab89ab89ab'), substring(_h, 18, 3), '-', substring(_h, 21, 12))), 1)"
+)
+_HISTOGRAM: Final = (
+    "if(count(:a) = 0, NULL, element_at(transform(array(collect_list(:a)), _l -> map_from_entries(transform("
+    "array_distinct(_l), _k -> struct(_k, CAST(size(filter(_l, _x -> _x = _k)) AS BIGINT))))), 1))"
+)
+_VALUES_OF_KEYS: Final = (
+    "if(count(:a) = 0, NULL, element_at(transform(array(collect_list(if(:a IS NULL, NULL, named_struct('k', :a, 'v', "
+    ":b)))), _l -> map_from_entries(transform(array_distinct(transform(_l, _x -> _x.k)), _k -> struct(_k, transform("
+    "filter(_l, _x -> _x.k = _k), _x -> _x.v))))), 1))"
+)
 
 _SNOWFLAKE: Final[_Texts] = {
     "ARRAYS_TO_OBJECT": "to_json(map_from_arrays(:a, :b))",
@@ -32,6 +62,7 @@ _SNOWFLAKE: Final[_Texts] = {
     "MD5_NUMBER_LOWER64": "CAST(conv(right(md5(:a), 16), 16, 10) AS DECIMAL(20, 0))",
     "MD5_NUMBER_UPPER64": "CAST(conv(left(md5(:a), 16), 16, 10) AS DECIMAL(20, 0))",
     "NORMAL": ("", "", ":a + :b * randn()"),
+    "PARSE_URL": (_PARSED_URL, _PARSED_URL),
     "REGR_VALX": "if(:a IS NULL, NULL, :b)",
     "REGR_VALY": "if(:b IS NULL, NULL, :a)",
     "RTRIMMED_LENGTH": "length(rtrim(:a))",
@@ -40,6 +71,7 @@ _SNOWFLAKE: Final[_Texts] = {
     "TO_VARIANT": ":a",
     "TRY_BASE64_DECODE_STRING": "CAST(try_to_binary(:a, 'base64') AS STRING)",
     "TRY_HEX_DECODE_STRING": "CAST(try_to_binary(:a, 'hex') AS STRING)",
+    "UUID": ("", _NAMED_UUID),
 }
 _BIGQUERY: Final[_Texts] = {
     "ARRAY_CONCAT_AGG": "flatten(collect_list(:a))",
@@ -53,6 +85,10 @@ _BIGQUERY: Final[_Texts] = {
         "ELSE CAST('NaN' AS DOUBLE) END"
     ),
     "IS_INF": _INFINITE,
+    "LAX_BOOL": _LAX.format("BOOLEAN"),
+    "LAX_FLOAT64": _LAX.format("DOUBLE"),
+    "LAX_INT64": _LAX.format("BIGINT"),
+    "LAX_STRING": _LAX.format("STRING"),
     "PARSE_BIGNUMERIC": "CAST(:a AS DECIMAL(38, 9))",
     "PARSE_NUMERIC": "CAST(:a AS DECIMAL(38, 9))",
     "RANGE_BUCKET": "if(:a IS NULL, NULL, size(filter(:b, _x -> _x <= :a)))",
@@ -108,6 +144,7 @@ _DUCKDB: Final[_Texts] = {
     "FDIV": "floor(:a / :b)",
     "FSUM": "sum(CAST(:a AS DOUBLE))",
     "GET_CURRENT_TIMESTAMP": "current_timestamp()",
+    "HISTOGRAM": _HISTOGRAM,
     "ISFINITE": _FINITE,
     "IS_INF": _INFINITE,
     "JSON_KEYS": "json_object_keys(:a)",
@@ -152,8 +189,12 @@ _TRINO: Final[_Texts] = {
     "INFINITY": "CAST('Infinity' AS DOUBLE)",
     "IS_FINITE": _FINITE,
     "IS_INFINITE": _INFINITE,
-    "JSON_ARRAY_CONTAINS": "array_contains(from_json(:a, 'ARRAY<STRING>'), CAST(:b AS STRING))",
-    "MAP_AGG": "map_from_entries(collect_list(if(:a IS NULL, NULL, struct(:a, :b))))",
+    "JSON_ARRAY_CONTAINS": (
+        "array_contains(transform(from_json(:a, 'ARRAY<VARIANT>'), _x -> to_json(_x)), to_json(CAST(:b AS VARIANT)))"
+    ),
+    "HISTOGRAM": _HISTOGRAM,
+    "MULTIMAP_AGG": _VALUES_OF_KEYS,
+    "MAP_AGG": _FIRST_OF_KEYS,
     "NAN": "CAST('NaN' AS DOUBLE)",
     "REGEXP_POSITION": "coalesce(nullif(regexp_instr(:a, :b), 0), -1)",
     "TO_BASE": "concat(if(:a < 0, '-', ''), lower(conv(abs(:a), 10, :b)))",
@@ -175,11 +216,11 @@ TEMPLATES: Final[Mapping[str, _Texts]] = {
     "trino": _TRINO,
 }
 REASONS: Final[Mapping[tuple[str, str], str]] = {
-    ("snowflake", "IS_NULL_VALUE"): "IS_NULL_VALUE (a JSON null is an SQL null here: write IS NULL)",
     ("snowflake", "TIME_FROM_PARTS"): "TIME_FROM_PARTS (keep the time as a text)",
     ("snowflake", "CONDITIONAL_CHANGE_EVENT"): (
         "CONDITIONAL_CHANGE_EVENT (count the rows whose value is not that of lag(…), in an outer query)"
     ),
+    ("postgres", "REGEXP_MATCHES"): "REGEXP_MATCHES, which leaves out rows without a match (write REGEXP_MATCH)",
     ("duckdb", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("postgres", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("duckdb", "COLUMNS"): "COLUMNS(…) (name the columns)",

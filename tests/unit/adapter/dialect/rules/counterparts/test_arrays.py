@@ -5,18 +5,22 @@ from support.one_line import one_line
 
 from dbt.adapters.tablestore.dialect.translate import translate
 
+NOT_ZERO = "IF(TYPEOF({}) LIKE 'array%' AND CAST(i AS STRING) = '0', NULL, i)"
+
 
 @pytest.mark.parametrize(
     ("dialect", "text", "expected"),
     [
-        ("duckdb", "a[i], a[i + 1], a[-i]", "TRY_ELEMENT_AT(a, i), TRY_ELEMENT_AT(a, i + 1), TRY_ELEMENT_AT(a, -i)"),
-        ("duckdb", "a[1], m['k'], a[length('x')]", "GET(a, 0), m['k'], a[LENGTH('x') + -1]"),
-        ("postgres", "a[i], (array[1, 2])[i]", "TRY_ELEMENT_AT(a, i), TRY_ELEMENT_AT(( ARRAY(1, 2) ), i)"),
+        ("duckdb", "a[i]", f"TRY_ELEMENT_AT(a, {NOT_ZERO.format('a')})"),
+        ("duckdb", "list_extract(b, i)", f"TRY_ELEMENT_AT(b, {NOT_ZERO.format('b')})"),
+        ("duckdb", "a[1], a[-2], m['k']", "TRY_ELEMENT_AT(a, 1), TRY_ELEMENT_AT(a, -2), m['k']"),
+        ("postgres", "a[i], a[2], a[0]", "GET(a, ( i ) - 1), GET(a, 1), GET(a, -1)"),
+        ("postgres", "a[length('x')]", "GET(a, LENGTH('x') + -1)"),
         ("trino", "a[i], m[concat('a', 'b')]", "ELEMENT_AT(a, i), ELEMENT_AT(m, CONCAT('a', 'b'))"),
-        ("trino", "a[1], a[cardinality(a)]", "a[0], a[SIZE(a) + -1]"),
+        ("trino", "a[1], a[cardinality(a)]", "ELEMENT_AT(a, 1), ELEMENT_AT(a, SIZE(a))"),
         ("bigquery", "a[offset(i)], a[safe_offset(i)]", "a[i], GET(a, i)"),
         ("bigquery", "a[ordinal(i)], a[offset(0)]", "ELEMENT_AT(a, i), ELEMENT_AT(a, 1)"),
-        ("snowflake", "a[i]", "a[i]"),
+        ("snowflake", "a[i], a[-1], a[length(b)]", "a[i], GET(a, -1), GET(a, LENGTH(b))"),
         (
             "snowflake",
             "array_size(array_agg(v:k)), array_size(v:l)",

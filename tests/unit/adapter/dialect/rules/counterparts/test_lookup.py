@@ -23,6 +23,16 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("postgres", "array_upper(a)", "ARRAY_UPPER(a)"),
         ("databricks", "hll(a)", "HLL(a)"),
         ("snowflake", "hll(a) over (partition by b)", "APPROX_COUNT_DISTINCT(a) OVER (PARTITION BY b)"),
+        ("snowflake", "hll(distinct a)", "APPROX_COUNT_DISTINCT(a)"),
+        ("snowflake", "boolxor_agg(a) filter (where b) or c",
+         "( COUNT_IF(CAST(a AS BOOLEAN)) FILTER(WHERE b) = 1 ) OR c"),
+        ("trino", "geometric_mean(sum(a)) filter (where b) over (order by c)",
+         "EXP(AVG(LN(SUM(a))) FILTER(WHERE b) OVER (ORDER BY c NULLS LAST))"),
+        ("bigquery", "array_concat_agg(distinct a) over ()", "FLATTEN(COLLECT_SET(a) OVER ())"),
+        ("bigquery", "percentile_disc(a, 0.5) over ()", "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY a) OVER ()"),
+        ("duckdb", "first(a order by b) filter (where c)",
+         ("TRY_ELEMENT_AT( ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('n0', b IS NULL, 'k0', b, 'v', a)) FILTER(WHERE c)).v, "
+          "1 )")),
     ],
 )  # fmt: skip
 def test_a_function_is_replaced_with_its_arguments(dialect, text, expected):
