@@ -26,7 +26,7 @@ def server() -> None:
 @warehouse_option
 @click.option(
     "--idle-minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(min=0, min_open=True, max=1e6),
     default=30.0,
     show_default=True,
     help="How long it stays when nobody uses it.",

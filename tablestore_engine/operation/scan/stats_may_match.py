@@ -61,7 +61,7 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
         return True
     data_type, known = found
     if isinstance(predicate, IsNull):
-        return known.null_count is None or known.null_count > 0
+        return known.null_count != 0  # Java Paimon writes -1 where a Parquet footer has no count
     all_null = known.null_count is not None and known.null_count == known.row_count
     if isinstance(predicate, IsNotNull):
         return not all_null

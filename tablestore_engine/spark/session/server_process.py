@@ -36,7 +36,7 @@ _EXIT_SECONDS = 30.0
 _TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 -- the name of a variable
 _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService$"
 _GUARD = "org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor"
-_GLOBAL_VIEWS = "global_temp"
+_GLOBAL_VIEWS = "spark.sql.globalTempDatabase"
 _KIND = "-Dtablestore.server=true"  # an option of its own gives the server a class archive of its own
 
 _SETTINGS = {
@@ -96,7 +96,7 @@ class Server:
         for number in range(infos.size()):
             manager.closeSession(infos.apply(number).key(), False)
         catalog = self._session.catalog
-        for view in catalog.listTables(_GLOBAL_VIEWS):
+        for view in catalog.listTables(self._session.conf.get(_GLOBAL_VIEWS)):
             catalog.dropGlobalTempView(view.name)
         catalog.clearCache()
 

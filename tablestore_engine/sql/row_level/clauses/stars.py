@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table.computed_columns import all_columns, computed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.statements.statement import Assignment
@@ -103,14 +104,19 @@ def _edit(tokens: Sequence[Token], i: int, relations: Sequence[Relation]) -> tup
         end = tokens[i + 2].partner
         dropped = list(_dropped(tokens, i + 3, end))
     seen = [one for one in relations if not parts or one.is_called(parts)]
-    columns = [(one.alias, name) for one in seen for name in one.columns]
-    left = {name.lower() for name in dropped}
-    missing = left - {name.lower() for _, name in columns}
-    found = [f"{quoted_name(alias)}.{quoted_name(name)}" for alias, name in columns if name.lower() not in left]
+    names = [Names(one.columns) for one in seen]
+    missing = [one for one in dropped if not any(one in columns for columns in names)]
+    found = [
+        f"{quoted_name(one.alias)}.{quoted_name(name)}"
+        for one, columns in zip(seen, names, strict=True)
+        for name in one.columns
+        if columns.key(name) not in map(columns.key, dropped)
+    ]
     if missing or not found:
-        what = f"names '{min(missing)}', which is no column" if missing else "leaves no column"
+        known = ", ".join(name for columns in names for name in columns)
+        what = f"names '{missing[0]}', which is no column" if missing else "leaves no column"
         raise SchemaError(
-            f"EXCEPT of a star in an expression {what}. Columns: {', '.join(name for _, name in columns)}.",
+            f"EXCEPT of a star in an expression {what}. Columns: {known}.",
             hint="List columns of the table or source, without a qualifier.",
         )
     start = tokens[i - 2 * len(parts)].start

@@ -51,6 +51,7 @@ LOCAL = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
         # Nothing known.
         (Compare("a", "=", 10), UNKNOWN, True),
         (IsNull("a"), UNKNOWN, True),
+        (IsNull("a"), Bounds(1, 5, -1, 10), True),  # as Java Paimon says that it is not known
         (IsNotNull("a"), UNKNOWN, True),
         # A constant of another type says nothing: Spark may convert either side.
         (Compare("a", "=", "9"), INT, True),

@@ -44,6 +44,11 @@ def test_an_expression_on_both_relations(sql, expected):
     assert without_stars(sql, [TARGET, SOURCE]) == expected
 
 
+def test_columns_whose_names_differ_in_case_only():
+    relation = Relation("t", ("id", "Id", "V"))
+    assert without_stars("hash(* EXCEPT (Id, v))", [relation]) == "hash(`t`.`id`)"
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
