@@ -19,7 +19,7 @@ ARRAY, MAP and ROW can only be null here. Invariant: the bytes are persisted and
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
@@ -142,7 +142,12 @@ def _datetime_of(micros: int, aware: bool) -> datetime | None:
 
 @lru_cache(maxsize=1024)
 def _fields_of(types: tuple[DataType, ...]) -> tuple[_Field, ...]:
-    return tuple(_Field(one) for one in types)
+    return tuple(map(_field_of, types))
+
+
+@lru_cache(maxsize=1024)
+def _field_of(data_type: DataType) -> _Field:
+    return _Field(data_type)
 
 
 def _padded(length: int) -> int:
@@ -226,14 +231,21 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
         ValueError: the bytes end before the row does.
     """
     fields = _fields_of(tuple(types))
-    if not data:
-        return (None,) * len(fields)
+    return tuple(_values(data, enumerate(fields))) if data else (None,) * len(fields)
+
+
+def decode_value(data: bytes, position: int, data_type: DataType) -> Any:
+    """One value of a row, as `decode_row` gives it."""
+    return _values(data, ((position, _field_of(data_type)),))[0] if data else None
+
+
+def _values(data: bytes, chosen: Iterable[tuple[int, _Field]]) -> list[Any]:
     arity = row_arity(data)
     start = 4 + null_bits_size(arity)
     if len(data) < start + 8 * arity:
         raise ValueError(f"a row of {arity} fields needs more than {len(data)} bytes")
     values: list[Any] = []
-    for position, field in enumerate(fields):
+    for position, field in chosen:
         bit = position + 8
         if position >= arity or field.kind == _NESTED or data[4 + (bit >> 3)] >> (bit & 7) & 1:
             values.append(None)
@@ -243,7 +255,7 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
             values.append(field.read(field.packer.unpack_from(data, slot)[0]))
         else:
             values.append(field.read(_stored_at(data, slot, field.kind)))
-    return tuple(values)
+    return values
 
 
 def _stored_at(data: bytes, slot: int, kind: int) -> Any:

@@ -5,11 +5,11 @@ A file of a keyed table whose records are merged with those of others is skipped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.metadata.binary_row import decode_value
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
 from tablestore_engine.operation.scan.stats_may_match import Bounds, buckets_for, may_match
@@ -160,19 +160,14 @@ class FileBounds:
             return None
         return at
 
-    @cached_property
-    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
-        file, stats, fields = self._file, self._file.value_stats, self._fields
-        if not fields:
-            return {}
-        types = [f.type for f in fields]
-        low, high = decode_row(stats.min_values, types), decode_row(stats.max_values, types)
-        if len(low) != len(fields) or len(high) != len(fields):
-            return {}
-        return {
-            f.id: (f.type, Bounds(a, b, n, file.row_count))
-            for f, a, b, n in zip(fields, low, high, stats.null_counts, strict=True)
-        }
+    def _stored(self, field_id: int) -> tuple[DataType, Bounds] | None:
+        """The type and bounds of a column as the file has them; None where it has none."""
+        stats = self._file.value_stats
+        for at, field in enumerate(self._fields):
+            if field.id == field_id:
+                low, high = (decode_value(row, at, field.type) for row in (stats.min_values, stats.max_values))
+                return field.type, Bounds(low, high, stats.null_counts[at], self._file.row_count)
+        return None
 
     def of(self, only: frozenset[str] | None) -> Callable[[str], tuple[DataType, Bounds] | None]:
         """Bounds by column name; `only` restricts to these columns."""
@@ -184,7 +179,7 @@ class FileBounds:
             if all(own.id != field.id for own in self._own.fields):
                 # Added after the file was written: every row reads null.
                 return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
-            found = self._by_id.get(field.id)
+            found = self._stored(field.id)
             return None if found is None else self._evolved(field, *found)
 
         return lookup

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.binary_row_cases import GOLDEN, UTC, VALUES
 
-from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
+from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, decode_value, encode_row
 from tablestore_engine.metadata.bucket_hash import hash_words
 from tablestore_engine.schema.types.types import ArrayType, parse_type
 
@@ -21,6 +21,7 @@ def test_golden_rows(types, values, data, hashed):
     parsed = [parse_type(one) for one in types]
     assert encode_row(values, parsed).hex() == data
     assert list(decode_row(bytes.fromhex(data), parsed)) == values
+    assert [decode_value(bytes.fromhex(data), i, kind) for i, kind in enumerate(parsed)] == values
     assert hash_words(bytes.fromhex(data)[4:]) == hashed
 
 
@@ -62,6 +63,7 @@ def test_rows_of_another_arity_are_padded_with_nulls():
     assert decode_row(encode_row([1], one), two) == (1, None)
     assert decode_row(encode_row([1, "a"], two), one) == (1,)
     assert decode_row(b"", two) == (None, None)
+    assert decode_value(encode_row([1], one), 1, two[1]) is decode_value(b"", 1, two[1]) is None
 
 
 def test_nested_values_can_only_be_null():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from support.spark_rows import rows
 
-from tablestore_engine.errors import ConstraintError, SqlError
+from tablestore_engine.errors import ConstraintError, SqlError, StorageError
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +76,18 @@ def test_rows_are_checked_with_the_columns_of_now(store, key):
         with pytest.raises(ConstraintError, match="rows that violate"):
             store.execute(f"ALTER TABLE t ADD CHECK ({condition})")
     store.execute("ALTER TABLE t ADD CHECK (a < 0 AND z IS NULL)")
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id)"])
+def test_files_whose_statistics_exclude_a_violation_are_not_read(store, key):
+    store.execute(f"CREATE TABLE t (id INT, c INT, s STRING{key})")
+    store.execute("INSERT INTO t VALUES (1, 1, 'a'), (2, 5, NULL)")
+    for file in Path(store.table("t").path).rglob("*.parquet"):
+        file.unlink()
+    store.execute("ALTER TABLE t ADD CHECK (c BETWEEN 1 AND 5 AND (c IS NOT NULL OR s > 'a'))")
+    for condition in ("c < 5", "s IS NOT NULL", "c + 1 > 0"):
+        with pytest.raises(StorageError, match="parquet"):
+            store.execute(f"ALTER TABLE t ADD CHECK ({condition})")
 
 
 def test_a_query_fills_a_table_that_obeys(store):
