@@ -171,6 +171,7 @@ VALUES = [
     ("postgres", "select a[i] from (select array[1, 2] as a, -1 as i) t", None),
     ("snowflake", "array_slice(split('a.b.c', '.'), -1, array_size(split('a.b.c', '.')))", ["c"]),
     ("bigquery", "array_slice([1, 2, 3], -2, -1)", [2, 3]),
+    ("snowflake", "array_slice(split('a.b.c', '.'), nullif(1, 1), 2)", None),
     # JSON nulls, parts of JSON within JSON, parts of a URL
     ("snowflake", "parse_json('{\"a\":null}'):a is null", False),
     ("snowflake", "parse_json('{\"a\":null}'):b is null", True),
@@ -180,6 +181,10 @@ VALUES = [
     ("snowflake", "parse_json('null')::varchar", None),
     ("snowflake", "parse_json('\"a\"')::varchar", "a"),
     ("snowflake", "array_contains('2'::variant, parse_json('{\"l\":[1,\"2\"]}'):l)", True),
+    ("snowflake", "array_contains(parse_json('{\"a\":1}'):a, parse_json('{\"l\":[1]}'):l)", True),
+    ("snowflake", "array_contains(parse_json('{\"a\":\"1\"}'):a, parse_json('{\"l\":[1]}'):l)", False),
+    ("snowflake", "to_timestamp('1700000000000') = to_timestamp('1700000000')", True),
+    ("snowflake", "to_timestamp('1700000000000000001') = to_timestamp('1700000000000000')", True),
     ("snowflake", "select object_agg('k', v:x) from (select parse_json('{\"x\":\"s\"}') as v)", '{"k":"s"}'),
     ("snowflake", "object_construct('k', parse_json('{\"x\":{\"y\":[1]}}'):x)", '{"k":{"y":[1]}}'),
     ("snowflake", "parse_url('https://www.x.com/a?b=1'):parameters:b::string", "1"),

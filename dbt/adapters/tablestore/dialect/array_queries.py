@@ -89,13 +89,13 @@ def _listed(
         return None
     distinct = query.args.get("distinct")
     item = over(value)
+    keys = [_of_item(one, query) for one in keys]
     if not keys:
         listed = call("TRANSFORM", array, _lambda(name, item))
         listed = call("ARRAY_DISTINCT", listed) if distinct else listed
     else:
         if distinct and any(one.this != value for one in keys):
             return None
-        keys = [one.copy() for one in keys]
         for one in keys:
             one.set("this", over(one.this))
 
@@ -105,6 +105,17 @@ def _listed(
         listed = sorted_structs(item, keys, "ARRAY(SELECT …)", of)
         listed = call("ARRAY_DISTINCT", listed) if distinct else listed
     return listed if limit is None else call("SLICE", listed, _ONE.copy(), limit.expression.copy())
+
+
+def _of_item(key: exp.Expr, query: exp.Select) -> exp.Expr:
+    """A copy of a key; where it is the alias or the number of an item of the list, of the item's expression."""
+    key, value = key.copy(), key.this
+    named = isinstance(value, exp.Column) and not value.table
+    for at, item in enumerate(query.expressions, 1):
+        aliased = named and isinstance(item, exp.Alias) and item.alias.lower() == value.name.lower()
+        if aliased or (isinstance(value, exp.Literal) and value.is_int and int(value.name) == at):
+            key.set("this", item.unalias().copy())
+    return key
 
 
 def _single(

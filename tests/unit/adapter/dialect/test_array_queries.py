@@ -17,6 +17,10 @@ from dbt.adapters.tablestore.dialect.translate import translate
           "1, 3)")),
         ("array(select x from unnest(l) as x with offset as o where o > 0 order by o)",
          "TRANSFORM(FILTER(TRANSFORM(l, (_x, _i) -> NAMED_STRUCT('x', _x, 'o', _i)), _e -> _e.o > 0), _e -> _e.x)"),
+        # An alias and a number mean the item.
+        ("array(select -a as a from unnest(l) order by a, 1)",
+         ("ARRAY_SORT(TRANSFORM(l, _e -> NAMED_STRUCT('n0', NOT -_e.a IS NULL, 'k0', -_e.a, "
+          "'n1', NOT -_e.a IS NULL, 'k1', -_e.a, 'v', -_e.a))).v")),
         ("array(select as struct a, b + 1 as c from unnest(l))",
          "TRANSFORM(l, _e -> NAMED_STRUCT('a', _e.a, 'c', _e.b + 1))"),
         ("exists(select 1 from unnest(l) with offset where offset = 2 and a = 1)",

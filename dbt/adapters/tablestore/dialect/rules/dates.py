@@ -18,6 +18,7 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.time_parts import (
 from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of, is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
+_FIRST_MILLIS: Final = 31_536_000_000
 _UNITS: Final = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _STEPS: Final[Mapping[str, tuple[str, str]]] = {
     "YEAR": ("1", "YEAR"),
@@ -270,6 +271,8 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Spark's FROM_UNIXTIME cuts fractions of seconds off. Of a time, DuckDB's EPOCH_MS gives milliseconds."""
     time = node.this.unnest()
     if isinstance(time, exp.Literal) and time.is_string:
+        if dialect == "snowflake" and time.name.isdigit() and int(time.name) >= _FIRST_MILLIS:
+            return _of_smaller_units(int(time.name))
         node.set("this", exp.Literal.number(time.name))  # TO_TIMESTAMP('1700000000')
     if dialect == "duckdb" and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
         return call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
@@ -277,6 +280,14 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
         node.set("zone", None)  # it says how the time is shown
     plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None
     return call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
+
+
+def _of_smaller_units(number: int) -> exp.Expr:
+    """Snowflake takes a large integer in a text for milliseconds, microseconds or nanoseconds, by its size."""
+    if number < _FIRST_MILLIS * 1000:
+        return call("TIMESTAMP_MILLIS", exp.Literal.number(number))
+    micros = number if number < _FIRST_MILLIS * 1_000_000 else number // 1000
+    return call("TIMESTAMP_MICROS", exp.Literal.number(micros))
 
 
 def time_by_name(name: str, given: list[exp.Expr], dialect: str) -> exp.Expr | None:

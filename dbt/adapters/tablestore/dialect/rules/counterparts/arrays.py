@@ -10,7 +10,15 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.simplify import simplify
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json, json_elements, json_of, step_into
+from dbt.adapters.tablestore.dialect.rules.json_parts import (
+    call,
+    is_json,
+    is_part,
+    json_elements,
+    json_of,
+    step_into,
+    variant_of,
+)
 
 
 def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -177,14 +185,18 @@ def _computed_slice(array: exp.Expr, start: exp.Expr, end: exp.Expr | None, dial
         bounds.append(call("GREATEST", call("IF", below, from_end, plain), exp.Literal.number(0)))
     first = exp.cast(exp.Add(this=bounds[0], expression=exp.Literal.number(1)), "int")
     length = exp.Sub(this=bounds[1], expression=bounds[0].copy())
-    return call("SLICE", array, first, exp.cast(call("GREATEST", length, exp.Literal.number(0)), "int"))
+    found = call("SLICE", array, first, exp.cast(call("GREATEST", length, exp.Literal.number(0)), "int"))
+    nulls = [one.copy().is_(exp.null()) for one in (start, end) if one is not None and not isinstance(one, exp.Literal)]
+    return call("IF", exp.or_(*nulls), exp.null(), found) if nulls else found  # GREATEST passes over nulls
 
 
 def _held(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """ARRAY_CONTAINS of a JSON array."""
     if dialect not in ("snowflake", "redshift") or not is_json(node.this):
         return None
-    return call("ARRAY_CONTAINS", json_elements(node.this), json_of(node.expression))
+    value = node.expression
+    held = call("TO_JSON", variant_of(value)) if is_part(value) else json_of(value)
+    return call("ARRAY_CONTAINS", json_elements(node.this), held)
 
 
 def _without_repeats(node: exp.Expr, dialect: str) -> None:

@@ -27,7 +27,6 @@ _FIRST_OF_KEYS: Final = (
     "_l -> map_from_entries(filter(_l, (_x, _i) -> _i = 0 OR _x.k <> get(_l, _i - 1).k))), 1))"
 )
 
-_LAX: Final = "TRY_CAST(trim(BOTH '\"' FROM :a) AS {})"
 _PARSED_URL: Final = (
     "to_json(named_struct('scheme', try_parse_url(:a, 'PROTOCOL'), 'host', try_parse_url(:a, 'HOST'), "
     "'port', nullif(regexp_extract(try_parse_url(:a, 'AUTHORITY'), ':([0-9]+)$', 1), ''), "
@@ -85,10 +84,6 @@ _BIGQUERY: Final[_Texts] = {
         "ELSE CAST('NaN' AS DOUBLE) END"
     ),
     "IS_INF": _INFINITE,
-    "LAX_BOOL": _LAX.format("BOOLEAN"),
-    "LAX_FLOAT64": _LAX.format("DOUBLE"),
-    "LAX_INT64": _LAX.format("BIGINT"),
-    "LAX_STRING": _LAX.format("STRING"),
     "PARSE_BIGNUMERIC": "CAST(:a AS DECIMAL(38, 9))",
     "PARSE_NUMERIC": "CAST(:a AS DECIMAL(38, 9))",
     "RANGE_BUCKET": "if(:a IS NULL, NULL, size(filter(:b, _x -> _x <= :a)))",
