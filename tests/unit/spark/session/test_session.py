@@ -63,6 +63,7 @@ def test_a_shared_session_needs_packages_that_can_be_imported(monkeypatch, tmp_p
 def test_a_session_of_spark_connect_is_the_running_one(monkeypatch, ended):
     """PySpark starts no Java next to one."""
     importlib.import_module("pyspark.sql")
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)  # other tests may have started one
     spark = Spark()
     root = session._Root(spark, SessionConfig(remote="sc://localhost:1", shared="/w"))
     monkeypatch.setattr(session, "_roots", {id(spark): root})
