@@ -108,13 +108,16 @@ def _listed(
 
 
 def _of_item(key: exp.Expr, query: exp.Select) -> exp.Expr:
-    """A copy of a key; where it is the alias or the number of an item of the list, of the item's expression."""
-    key, value = key.copy(), key.this
-    named = isinstance(value, exp.Column) and not value.table
-    for at, item in enumerate(query.expressions, 1):
-        aliased = named and isinstance(item, exp.Alias) and item.alias.lower() == value.name.lower()
-        if aliased or (isinstance(value, exp.Literal) and value.is_int and int(value.name) == at):
-            key.set("this", item.unalias().copy())
+    """A copy of a key, with the items of the list for their aliases, which hide fields, and for its number."""
+    key, items = key.copy(), query.expressions
+    if isinstance(key.this, exp.Literal) and key.this.is_int and 0 < int(key.this.name) <= len(items):
+        key.set("this", items[int(key.this.name) - 1].unalias().copy())
+        return key
+    aliased = {one.alias.lower(): one.this for one in items if isinstance(one, exp.Alias)}
+    for column in list(key.find_all(exp.Column)):
+        if not column.table and column.name.lower() in aliased:
+            value = aliased[column.name.lower()].copy()
+            column.replace(value if column.parent is key else exp.paren(value, copy=False))
     return key
 
 

@@ -21,6 +21,9 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("array(select -a as a from unnest(l) order by a, 1)",
          ("ARRAY_SORT(TRANSFORM(l, _e -> NAMED_STRUCT('n0', NOT -_e.a IS NULL, 'k0', -_e.a, "
           "'n1', NOT -_e.a IS NULL, 'k1', -_e.a, 'v', -_e.a))).v")),
+        ("array(select -a as a from unnest(l) order by 2 * a)",
+         ("ARRAY_SORT(TRANSFORM(l, _e -> NAMED_STRUCT('n0', NOT 2 * (-_e.a) IS NULL, 'k0', 2 * (-_e.a), "
+          "'v', -_e.a))).v")),
         ("array(select as struct a, b + 1 as c from unnest(l))",
          "TRANSFORM(l, _e -> NAMED_STRUCT('a', _e.a, 'c', _e.b + 1))"),
         ("exists(select 1 from unnest(l) with offset where offset = 2 and a = 1)",

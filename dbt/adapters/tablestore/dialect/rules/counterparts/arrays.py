@@ -194,7 +194,8 @@ def _held(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """ARRAY_CONTAINS of a JSON array."""
     if dialect not in ("snowflake", "redshift") or not is_json(node.this):
         return None
-    value = node.expression
+    value = node.expression.unnest()
+    value = value.this.unnest() if isinstance(value, exp.Cast) and value.is_type("variant") else value
     held = call("TO_JSON", variant_of(value)) if is_part(value) else json_of(value)
     return call("ARRAY_CONTAINS", json_elements(node.this), held)
 

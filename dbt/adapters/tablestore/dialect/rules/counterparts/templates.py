@@ -215,6 +215,10 @@ REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("snowflake", "CONDITIONAL_CHANGE_EVENT"): (
         "CONDITIONAL_CHANGE_EVENT (count the rows whose value is not that of lag(…), in an outer query)"
     ),
+    ("bigquery", "LAX_BOOL"): "LAX_BOOL (write safe_cast(json_value(j) as bool))",
+    ("bigquery", "LAX_FLOAT64"): "LAX_FLOAT64 (write safe_cast(json_value(j) as float64))",
+    ("bigquery", "LAX_INT64"): "LAX_INT64 (write safe_cast(json_value(j) as int64))",
+    ("bigquery", "LAX_STRING"): "LAX_STRING (write json_value(j))",
     ("postgres", "REGEXP_MATCHES"): "REGEXP_MATCHES, which leaves out rows without a match (write REGEXP_MATCH)",
     ("duckdb", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("postgres", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
