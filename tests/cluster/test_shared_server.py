@@ -170,6 +170,7 @@ OVER_SHARED = (
     "adapter/test_basic.py::TestSimpleMaterializations",
     "adapter/test_basic.py::TestSnapshotTimestamp",
     "adapter/test_python_model.py::TestPythonModel",
+    "adapter/test_simple_seed.py::TestEmptySeed",
 )
 
 

@@ -239,6 +239,8 @@ class MacroMethods(ChangeMethods):
         self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
     ) -> SeedLoad:
         """Replace the rows of a table by those of a seed, in one atomic step."""
+        from tablestore_engine.spark.queries.collect import arrow_frame
+
         note = self._schema_notes.pop(str(model["unique_id"]), "")
         columns = seeds.columns_of(agate_table, self._seed_types(agate_table.column_names, model), self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
@@ -252,7 +254,7 @@ class MacroMethods(ChangeMethods):
         )
         handle = self.connections.get_thread_connection().handle
         with self.connections.exception_handler(sql), handle.work() as store:
-            store.spark.createDataFrame(seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
+            arrow_frame(store.spark, seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
             try:
                 self.tablestore_build(sql, model)
             finally:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
+from tablestore_engine.schema.types.arrow import from_arrow_type
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.expressions.spark_types import to_spark_type
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
@@ -28,7 +30,14 @@ def arrow_frame(spark: SparkSession, rows: pa.Table, schema: StructType | None =
     """
     batches = [one for one in rows.to_batches() if one.num_rows]
     full = pa.Table.from_batches(batches) if batches else rows.schema.empty_table()
+    if not batches and schema is None and type(spark).__module__.startswith("pyspark.sql.connect"):
+        schema = _schema_of(rows)  # Spark Connect takes no types from a table without rows
     return spark.createDataFrame(full) if schema is None else spark.createDataFrame(full, schema)
+
+
+def _schema_of(rows: pa.Table) -> StructType:
+    kinds = [(one.name, to_spark_type(from_arrow_type(one.type))) for one in rows.schema]
+    return StructType([StructField(name, kind) for name, kind in kinds])
 
 
 def _of_variants(frame: DataFrame) -> pa.Table:
