@@ -15,15 +15,12 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sec
 from tablestore_engine.operation.scan.stats_may_match import Bounds, buckets_for, may_match
 from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
 from tablestore_engine.schema.casts.cast_old_columns import is_same
-from tablestore_engine.schema.table.predicate import Compare, Predicate
+from tablestore_engine.schema.table.predicate import OPPOSITES, Compare, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, DataType
 
 IndexTest = Callable[[BucketScan, DataFileMeta, "frozenset[str] | None"], bool]
 """Whether a file of a bucket may match, by the indexes of some columns (lower case; None: of all)."""
-
-
-_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def _in_doubt(scan: BucketScan, file: DataFileMeta, only: frozenset[str] | None) -> bool:
@@ -97,7 +94,7 @@ def _skip_files(
 def certain_rows(plan: ScanPlan, predicate: Compare, schemas: Callable[[int], TableSchema]) -> int:
     """At least how many rows of a plan a comparison is true for, by the statistics of those files whose rows are merged
     with no others, and of which no row is deleted."""
-    opposite = _OPPOSITES.get(predicate.op)
+    opposite = OPPOSITES.get(predicate.op)
     if opposite is None:
         return 0
     negated = Compare(predicate.column, opposite, predicate.value)

@@ -27,6 +27,10 @@ from tablestore_engine.schema.types.types import DataType
 Constant = bool | int | Decimal | float | str | date | datetime
 
 COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
+FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The operator of a comparison whose sides are exchanged."""
+OPPOSITES: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""The operator of a comparison that is true where another one is false."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 from tablestore_engine.schema.types.arrow import from_arrow_type
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import to_spark_type
+from tablestore_engine.spark.session.session_settings import is_remote
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
@@ -30,7 +31,7 @@ def arrow_frame(spark: SparkSession, rows: pa.Table, schema: StructType | None =
     """
     batches = [one for one in rows.to_batches() if one.num_rows]
     full = pa.Table.from_batches(batches) if batches else rows.schema.empty_table()
-    if not batches and schema is None and type(spark).__module__.startswith("pyspark.sql.connect"):
+    if not batches and schema is None and is_remote(spark):
         schema = _schema_of(rows)  # Spark Connect takes no types from a table without rows
     return spark.createDataFrame(full) if schema is None else spark.createDataFrame(full, schema)
 

@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER, own_words
 from tablestore_engine.spark.errors.translate_errors import translated
+from tablestore_engine.spark.session.session_settings import is_remote
 
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
@@ -52,7 +53,7 @@ class TempViews:
 
     def _remember(self, view: str) -> list[str]:
         """Remember a view. Returns the views that are to be dropped now."""
-        connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
+        connects = is_remote(self._spark)
         kept = KEPT_OVER_CONNECT if connects else KEPT
         with _lock:
             known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, [])

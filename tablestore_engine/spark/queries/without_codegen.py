@@ -12,6 +12,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tablestore_engine.spark.session.session_settings import is_remote
+
 SMALL_BYTES = 1 << 20
 """Of files that a statement reads: with more, generated code pays."""
 _KEY = "spark.sql.codegen.wholeStage"
@@ -21,7 +23,7 @@ _ATTRIBUTE = "_tablestore_uncompiled"
 def uncompiled(frame: DataFrame, small: bool) -> DataFrame:
     """The frame as it is run without generated code, if it is small and its session does not say otherwise."""
     spark: Any = frame.sparkSession
-    if not small or type(spark).__module__.startswith("pyspark.sql.connect") or spark.conf.get(_KEY, None) is not None:
+    if not small or is_remote(spark) or spark.conf.get(_KEY, None) is not None:
         return frame
     datasets: Any = spark._jvm.org.apache.spark.sql.classic.Dataset
     return DataFrame(datasets.ofRows(_copy_of(spark), frame._jdf.queryExecution().analyzed()), spark)

@@ -21,6 +21,11 @@ _NULL_STRUCTS = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
 _BETWEEN, _ARROW = "\x01", " -> "  # how Scala is asked to write the entries of a map
 
 
+def is_remote(one: object) -> bool:
+    """Whether a session, or a DataFrame, is one of Spark Connect."""
+    return type(one).__module__.startswith("pyspark.sql.connect")
+
+
 def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
     """The settings of a session whose names begin with a prefix, by the rest of their names."""
     conf: Any = spark.conf

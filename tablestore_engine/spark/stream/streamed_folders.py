@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from tablestore_engine.spark.session.session_settings import is_remote
 from tablestore_engine.spark.stream.stream_source import FORMAT, PATH
 from tablestore_engine.storage.paths import local_folder
 
@@ -17,7 +18,7 @@ _READ = "Read"  # of Spark Connect's
 
 def streamed_folders(frame: DataFrame) -> set[str]:
     """The folders of the tables that a DataFrame reads as streams; over Spark Connect without those of views."""
-    remote = type(frame).__module__.startswith("pyspark.sql.connect")
+    remote = is_remote(frame)
     found = _of_connect(frame) if remote else _of_plan(frame)
     return {os.path.realpath(local_folder(folder)) for folder in found}
 

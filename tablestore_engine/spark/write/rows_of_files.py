@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlparse
 
 from pyspark.sql import DataFrame
 
+from tablestore_engine.spark.session.session_settings import is_remote
+
 _KEEPING = frozenset({
     "GlobalLimit", "LocalLimit", "Project", "Window", "Sort", "Union", "Repartition", "RepartitionByExpression",
     "LogicalRelation",
@@ -24,7 +26,7 @@ def rows_at_least(limited: DataFrame, limit: int) -> int:
     Known is a frame of Parquet or ORC files of this machine, which keeps all of their rows. The plans of Spark Connect
     are its server's, so that nothing is known of them.
     """
-    if type(limited).__module__.startswith("pyspark.sql.connect") or not _keeps_rows(limited, limit):
+    if is_remote(limited) or not _keeps_rows(limited, limit):
         return 0
     files = limited.inputFiles()
     rows = 0

@@ -27,6 +27,7 @@ from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.errors.guarded_frames import guarded
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.scan.file_scan import escaped_path
+from tablestore_engine.spark.session.session_settings import is_remote
 from tablestore_engine.spark.stream.streamed_folders import streamed_folders
 from tablestore_engine.sql.dataframe_writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
@@ -127,7 +128,7 @@ def start_stream(
     location = None if checkpoint is None else absolute_location(checkpoint)
     query: Future[str] = Future()
     each: Callable[[DataFrame, int], None]
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
+    if is_remote(spark):
         each = _RemoteBatches(stream, location or f"{spark.conf.get(_CHECKPOINTS)}/{name}")
     else:
         each = lambda rows, number: stream.write(query.result(_START_SECONDS), rows, number)  # noqa: E731

@@ -14,6 +14,7 @@ from typing import Final, Generic, TypeVar
 from tablestore_engine.errors import TableStoreError
 from tablestore_engine.schema.table.predicate import (
     COMPARISONS,
+    FLIPPED,
     And,
     Compare,
     Constant,
@@ -37,7 +38,6 @@ Owner = Callable[[tuple[str, ...]], "tuple[R, str] | None"]
 Facts = dict[R, list[Predicate]]
 
 _BRACKETS: Final = frozenset(["(", ")", "[", "]", "CASE", "END"])
-_FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 NOT_COLUMNS: Final = frozenset(
     [
         "NULL",
@@ -234,11 +234,11 @@ class ConditionReader(Generic[R]):
             return None
         value, i = found
         op = self._operator(i)
-        operand = self.operand(i + 1) if op in _FLIPPED else None
+        operand = self.operand(i + 1) if op in FLIPPED else None
         if op is None or operand is None or operand[2] != end:
             return None
         (relation, name), kind, _ = operand
-        return relation, _of_cast(Compare(name, _FLIPPED[op], value), kind)
+        return relation, _of_cast(Compare(name, FLIPPED[op], value), kind)
 
     def predicate(self, name: str, i: int, end: int) -> Predicate | None:
         """The predicate after a column; it must consist of all tokens up to ``end``."""

@@ -23,7 +23,11 @@ from tablestore_engine.sql.row_level.assignments import assigned_values, of_colu
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, HeldSide
 from tablestore_engine.sql.row_level.clauses.merge_clauses import ClauseScope
 from tablestore_engine.sql.row_level.clauses.seen_columns import seen_by_delete, seen_by_update
-from tablestore_engine.sql.row_level.clauses.stars import assignments_without_stars, target_relation, without_stars
+from tablestore_engine.sql.row_level.clauses.stars import (
+    assignments_without_stars,
+    condition_without_stars,
+    target_relation,
+)
 from tablestore_engine.sql.row_level.lookup_rows import looked_up
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -73,16 +77,11 @@ def _found(statement: Delete, context: RowContext, table: Table | None = None) -
     """The target of a DELETE, and the condition of the rows that it removes; None for all rows that were looked up."""
     table = table or context.table(statement.table)
     check_engine(table, "DELETE", deletes=True)
-    where = _without_stars(statement, table)
+    relations = [target_relation(table.identifier, statement.alias, table.schema)]
+    where = condition_without_stars(statement.where_sql, relations)
     target = _target(context, table, statement.alias, where)
     with _refused(target, where):
         return (target, where) if target.marks else looked_up(target, where, seen_by_delete(table.schema))
-
-
-def _without_stars(statement: Delete | Update, table: Table) -> str | None:
-    """WHERE, in which a star is written as the table's columns."""
-    relations = [target_relation(table.identifier, statement.alias, table.schema)]
-    return None if statement.where_sql is None else without_stars(statement.where_sql, relations)
 
 
 def _removed_rows(target: RowLevelTarget, where: str | None) -> DataFrame:
@@ -140,7 +139,7 @@ def _updated(statement: Update, context: RowContext) -> _Updated:
     assignments = of_columns(statement.assignments, table.schema, statement.table, statement.alias)
     relations = [target_relation(table.identifier, statement.alias, table.schema)]
     assignments = assignments_without_stars(assignments, relations)
-    where = _without_stars(statement, table)
+    where = condition_without_stars(statement.where_sql, relations)
     statement = replace(statement, assignments=assignments, where_sql=where)
     target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
     with _of_update(target, statement):

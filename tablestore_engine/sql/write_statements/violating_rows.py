@@ -6,10 +6,10 @@ remains at comparisons: ``a > 0 AND b IS NOT NULL`` is false where ``a <= 0 OR b
 
 from __future__ import annotations
 
-from typing import Final
-
 from tablestore_engine.schema.expressions.expression import Call, ColumnValue, Expression, Literal
 from tablestore_engine.schema.table.predicate import (
+    FLIPPED,
+    OPPOSITES,
     Compare,
     IsNotNull,
     IsNull,
@@ -17,9 +17,6 @@ from tablestore_engine.schema.table.predicate import (
     conjunction,
     disjunction,
 )
-
-_FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_OPPOSITES: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def violating_rows(condition: Expression | None) -> Predicate | None:
@@ -47,13 +44,13 @@ def _where(condition: Expression, *, truth: bool) -> Predicate | None:
     if name == "BETWEEN":
         value, low, high = arguments
         return _where(Call("AND", (Call(">=", (value, low)), Call("<=", (value, high)))), truth=truth)
-    return _compared(name, *arguments, truth=truth) if name in _FLIPPED else None
+    return _compared(name, *arguments, truth=truth) if name in FLIPPED else None
 
 
 def _compared(operator: str, left: Expression, right: Expression, *, truth: bool) -> Predicate | None:
     """The same for a comparison, which only says something of a column and a constant."""
     if isinstance(left, Literal):
-        left, right, operator = right, left, _FLIPPED[operator]
+        left, right, operator = right, left, FLIPPED[operator]
     if not isinstance(left, ColumnValue) or not isinstance(right, Literal) or right.value is None:
         return None
     column, value = left.name, right.value
@@ -61,4 +58,4 @@ def _compared(operator: str, left: Expression, right: Expression, *, truth: bool
         return Compare(column, operator, value)
     if operator == "=":
         return disjunction([Compare(column, "<", value), Compare(column, ">", value)])
-    return Compare(column, _OPPOSITES[operator], value)
+    return Compare(column, OPPOSITES[operator], value)

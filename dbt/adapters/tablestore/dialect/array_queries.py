@@ -92,7 +92,6 @@ def _listed(
     keys = [_of_item(one, query) for one in keys]
     if not keys:
         listed = call("TRANSFORM", array, _lambda(name, item))
-        listed = call("ARRAY_DISTINCT", listed) if distinct else listed
     else:
         if distinct and any(one.this != value for one in keys):
             return None
@@ -103,7 +102,8 @@ def _listed(
             return call("TRANSFORM", array, _lambda(name, struct))
 
         listed = sorted_structs(item, keys, "ARRAY(SELECT …)", of)
-        listed = call("ARRAY_DISTINCT", listed) if distinct else listed
+    if distinct:
+        listed = call("ARRAY_DISTINCT", listed)
     return listed if limit is None else call("SLICE", listed, _ONE.copy(), limit.expression.copy())
 
 

@@ -53,6 +53,11 @@ def without_stars(sql: str, relations: Sequence[Relation]) -> str:
     return edited(sql, [_edit(tokens, i, relations) for i in outside_queries(tokens) if _is_star(tokens, i, relations)])
 
 
+def condition_without_stars(sql: str | None, relations: Sequence[Relation]) -> str | None:
+    """The same for a condition, if there is one."""
+    return None if sql is None else without_stars(sql, relations)
+
+
 def assignments_without_stars(given: Sequence[Assignment], relations: Sequence[Relation]) -> tuple[Assignment, ...]:
     """The assignments with such values."""
     return tuple(replace(one, value_sql=without_stars(one.value_sql, relations)) for one in given)
@@ -75,7 +80,7 @@ def _clauses(clauses: Sequence[MergeClause], relations: Sequence[Relation]) -> t
     return tuple(
         replace(
             one,
-            condition_sql=None if one.condition_sql is None else without_stars(one.condition_sql, relations),
+            condition_sql=condition_without_stars(one.condition_sql, relations),
             assignments=assignments_without_stars(one.assignments, relations),
             values_sql=tuple(without_stars(value, relations) for value in one.values_sql),
         )
