@@ -21,6 +21,7 @@ _TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPL
 _BEHIND_INTERVAL: Final = (["INTERVAL", "STRING", "PLUS"], ["INTERVAL", "STRING", "DASH"])
 _FRAME_ENDS: Final = (["PRECEDING"], ["FOLLOWING"], ["ROW"])
 _LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
+_OVER_LISTS: Final = re.compile(r"(?:LIST|ARRAY|APPLY|FILTER|REDUCE|TRANSFORM|MAP)(?![A-Z])", re.IGNORECASE)
 # Functions that are another one by a second name, which sqlglot does not know.
 _SAME: Final[Mapping[str, Mapping[str, str]]] = {
     "snowflake": {
@@ -61,7 +62,27 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
         raise Untranslatable("several statements: a model is one query")
     if not trees or not isinstance(trees[0], exp.Query):
         raise Untranslatable(_no_query(trees[0] if trees else None))
-    return trees[0]
+    return _with_json_arrows(trees[0]) if dialect == "duckdb" else trees[0]
+
+
+def _with_json_arrows(tree: exp.Expr) -> exp.Expr:
+    """DuckDB's coalesce(j->'a', 'none') as the part of a JSON value that it is. sqlglot reads a lambda; but outside of
+    functions of lists, one that makes a text of a name is none."""
+    for one in list(tree.find_all(exp.Lambda)):
+        start = one.this
+        while isinstance(start, (exp.JSONExtract, exp.JSONExtractScalar)):
+            start = start.this
+        over_lists = isinstance(one.parent, exp.Func) and _OVER_LISTS.match(one.parent.sql("duckdb"))
+        if over_lists or len(one.expressions) > 1 or not start.is_string:
+            continue
+        column = exp.column(one.expressions[0].copy())
+        part = exp.JSONExtract(this=column, expression=Dialect.get_or_raise("duckdb").to_json_path(start.copy()))
+        if start is one.this:
+            one.replace(part)
+        else:
+            start.replace(part)
+            one.replace(one.this)
+    return tree
 
 
 def _no_query(tree: exp.Expr | None) -> str:
@@ -127,12 +148,18 @@ def source_dialect(dialect: str) -> Dialect:
     others = {name: known[other] for name, other in _SAME.get(dialect, {}).items() if other in known}
     unnamed = {name: _named(other) for name, other in _SAME.get(dialect, {}).items() if other not in known}
     functions = {**known, **others, **unnamed, **_OWN.get(dialect, {})}
-    parts = {"Parser": type("Parser", (parser,), {"FUNCTIONS": functions})}
+    arrows = {kind: read for kind, read in parser.LAMBDAS.items() if _has_lambdas(dialect, kind)}
+    parts = {"Parser": type("Parser", (parser,), {"FUNCTIONS": functions, "LAMBDAS": arrows})}
     given = base.tokenizer_class
     if "`" not in [one if isinstance(one, str) else one[0] for one in given.IDENTIFIERS]:
         parts["Tokenizer"] = type("Tokenizer", (given,), {"IDENTIFIERS": [*given.IDENTIFIERS, "`"]})
     made = type(f"{base.__name__}WithBackquotes", (base,), parts)
     return made()  # type: ignore[no-any-return]
+
+
+def _has_lambdas(dialect: str, arrow: TokenType) -> bool:
+    """Whether an arrow among the arguments of a function may be that of a lambda: in PostgreSQL, j->'a' is JSON."""
+    return arrow is not TokenType.ARROW or dialect not in ("postgres", "redshift")
 
 
 def declared_type(text: str, dialect: str) -> str:

@@ -33,6 +33,12 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("bigquery", "select count(distinct a) over (partition by b), count(a) over () from t",
          "SELECT SIZE(COLLECT_SET(a) OVER (PARTITION BY b)), COUNT(a) OVER () FROM t"),
         ("postgres", "select a::jsonb ->> 'k' from t", "SELECT GET_JSON_OBJECT(CAST(a AS STRING), '$.k') FROM t"),
+        ("postgres", "select coalesce(j->'a'->>'b', 'c') from t",
+         "SELECT COALESCE(GET_JSON_OBJECT(GET_JSON_OBJECT(j, '$.a'), '$.b'), 'c') FROM t"),
+        ("duckdb", "select lower(j->'a'), abs(j->'b'->>'c') from t",
+         "SELECT LOWER(GET_JSON_OBJECT(j, '$.a')), ABS(GET_JSON_OBJECT(GET_JSON_OBJECT(j, '$.b'), '$.c')) FROM t"),
+        ("duckdb", "select list_transform(l, x -> 'k'), list_filter(l, x -> x->>'a' = 'b') from t",
+         "SELECT TRANSFORM(l, x -> 'k'), FILTER(l, x -> GET_JSON_OBJECT(x, '$.a') = 'b') FROM t"),
     ],
 )  # fmt: skip
 def test_a_query_becomes_sparks(dialect, text, expected):

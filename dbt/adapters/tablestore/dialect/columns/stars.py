@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.columns.outputs import columns_of_star
-from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, about
 
 _CHANGES = ("replace", "rename", "ilike")
 
@@ -27,7 +27,19 @@ def write_stars_out(tree: exp.Expr, columns_of: Columns | None) -> None:
                 found = columns_of_star(star, select, columns_of, "SELECT *")
             except Untranslatable:
                 continue
+            found = list(found)
+            _refuse_unknown(inner, {name.name.lower() for _, name in found})
             star.replace(list(_items(inner, found, bool(select.args.get("joins")))))
+
+
+def _refuse_unknown(star: exp.Expr, columns: set[str]) -> None:
+    """Raise Untranslatable for a column that REPLACE or RENAME names and the star does not have."""
+    for word in ("replace", "rename"):
+        for one in star.args.get(word) or []:
+            name = one.alias if word == "replace" else one.this.name
+            if name.lower() not in columns:
+                with about(one):
+                    raise Untranslatable(f"SELECT * {word.upper()} of '{name}', which is no column of the star")
 
 
 def _items(star: exp.Expr, found: Iterable[tuple[str, exp.Identifier]], joined: bool) -> Iterable[exp.Expr]:

@@ -32,3 +32,9 @@ def test_stars_of_unknown_columns_are_refused():
         translate("select * replace (1 as a) from s.t", "bigquery", lambda parts: None)
     with pytest.raises(DbtRuntimeError, match="RENAME in SELECT"):
         translate("select * rename (a as c) from s.t join s.u using (a)", "snowflake", lambda parts: COLUMNS)
+
+
+@pytest.mark.parametrize("change", ["replace (b + 1 as b)", "rename (b as c)"])
+def test_a_changed_column_must_be_one_of_the_star(change):
+    with pytest.raises(DbtRuntimeError, match="of 'b', which is no column of the star"):
+        translate(f"select * {change} from (select 1 as a) q", "snowflake")
