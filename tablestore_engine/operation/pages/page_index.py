@@ -51,7 +51,7 @@ class PageBounds:
 
 @dataclass(frozen=True)
 class Sought:
-    """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or texts as bytes."""
+    """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or bytes."""
 
     values: Any
 
@@ -134,7 +134,7 @@ class PageIndex:
         """Values (no nulls) of the column's type as its bounds have them; None where bounds are not compared."""
         element = self.elements[column][0] if column in self.elements else {}
         kind = element.get(1)
-        if kind == _BYTE_ARRAY and pa.types.is_string(values.type):
+        if kind == _BYTE_ARRAY and (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
             return Sought(sorted(values.cast(pa.binary()).to_pylist()))
         stored = None if kind is None else _INTEGERS.get(kind)
         numbers = None if stored is None else _numbers(values, element)

@@ -27,7 +27,7 @@ FEW_VALUES = 1_000  # that are looked for in every file one by one
 _LISTED_VALUES = 100  # that a query lists: for more, Spark compares pages only with the least and the greatest
 _MAX_PRECISION = 38  # of a decimal
 _INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
-_ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
+_ORDERED = (T.StringType, T.BinaryType, T.BooleanType, T.DateType, T.TimestampType, T.TimestampNTZType)
 """Other types whose values are ordered in Python, and in statistics of files, as in Spark; floats are not: NaN."""
 
 
@@ -57,6 +57,21 @@ def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
         whole = max(target.precision - target.scale, source.precision - source.scale)
         return whole + max(target.scale, source.scale) <= _MAX_PRECISION
     return isinstance(target, _ORDERED) and target == source
+
+
+def one_key_if_equal(pairs: list[tuple[str, str]], schema: TableSchema, source: T.StructType) -> bool:
+    """Whether values of each pair, of a column of the key and one of the source, are equal to Spark exactly when a
+    table stores them as one key."""
+    given = {f.name.lower(): f.dataType for f in source.fields}
+    return all(_stored_alike(to_spark_type(schema.field(name).type), given[column.lower()]) for name, column in pairs)
+
+
+def _stored_alike(target: T.DataType, source: T.DataType) -> bool:
+    # Keys hold one zero and one NaN (`TableSchema.bitwise_columns`), as Spark compares them. A double is rounded where
+    # it becomes a float, but not where it is compared with one.
+    if isinstance(target, (T.FloatType, T.DoubleType)):
+        return isinstance(source, (T.FloatType, type(target)))
+    return _compare_alike(target, source)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tablestore_engine.spark.expressions.char_text import filled_sql, typed_sche
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_collations
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
-from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
+from tablestore_engine.spark.read.merge_source_bounds import one_key_if_equal
 from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedRows, PairedSide, from_pairs, paired
 from tablestore_engine.spark.session.session_settings import session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
@@ -167,7 +167,7 @@ def _upsert(
     given = Names(source.columns)
     if star and not all(name in given for name in schema.field_names):
         return None
-    if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
+    if not pairs or not one_key_if_equal(pairs, schema, source.schema):
         return None
     target = unread_target_of(frames, table, statement.target_alias, context.intent)
     alias = statement.source_alias or SOURCE

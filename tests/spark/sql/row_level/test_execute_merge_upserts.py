@@ -44,6 +44,43 @@ def test_no_file_of_the_target_is_read(target, clauses):
     assert rows(target) == in_order(expected)
 
 
+def test_keys_that_bits_distinguish_are_equal_as_in_spark(store):
+    """Zeros with and without a sign, NaN, booleans and bytes: matched as Spark's join does, without a look."""
+    store.execute(
+        "CREATE TABLE t (d DOUBLE, f FLOAT, b BOOLEAN, x BINARY, v INT, PRIMARY KEY (d, f, b, x) NOT ENFORCED)"
+        " WITH ('bucket' = '3', 'write-only' = 'true')"
+    )
+    numbers = ["0.0", "-0.0", "1.5", "NaN", "-Infinity"]
+    keys = [(d, f, b, x) for d in numbers for f in ("-0.0", "NaN", "2") for b in ("true", "false") for x in ("", "00")]
+
+    def some(step, number):
+        values = ", ".join(f"('{d}', '{f}', {b}, X'{x}', {number})" for d, f, b, x in keys[::-step] if d != "-0.0")
+        values = values.replace("'0.0'", "'-0.0'") if step > 2 else values
+        casts = "CAST(d AS DOUBLE) AS d, CAST(f AS FLOAT) AS f, b, x, v"
+        return f"SELECT {casts} FROM VALUES {values} AS s(d, f, b, x, v)"
+
+    store.execute(f"INSERT INTO t {some(2, 1)}")
+    on = "t.d = s.d AND t.f = s.f AND t.b = s.b AND t.x = s.x"
+    shown = "CAST(s.d AS STRING), CAST(s.f AS STRING), s.b, hex(s.x)"
+    merged = store.spark.sql(
+        f"SELECT struct({shown.replace('s.', 't.')}) AS k, t.v FROM ({some(2, 1)}) t LEFT ANTI JOIN ({some(3, 2)}) s"
+        f" ON {on} UNION ALL SELECT struct({shown}) AS k, s.v FROM ({some(3, 2)}) s"
+    ).collect()
+    expected = sorted((str(tuple(k)).replace("-0.0", "0.0"), v) for k, v in merged)
+    moved = {path: path.read_bytes() for path in map(Path, live_paths(store.table("t")))}
+    for path in moved:
+        path.unlink()
+    result = store.execute(f"MERGE INTO t USING ({some(3, 2)}) s ON {on} {STAR}")
+    for path, content in moved.items():
+        path.write_bytes(content)
+    assert result.rows_affected == sum(v == 2 for _, v in expected)
+    read = store.sql(f"SELECT struct({shown.replace('s.', 't.')}) AS k, v FROM t").collect()
+    assert sorted((str(tuple(k)), v) for k, v in read) == expected
+    twice = f"{some(3, 2)} UNION ALL SELECT -d, f, b, x, v FROM ({some(3, 2)}) WHERE d = 0"
+    with pytest.raises(SqlError, match="MERGE would write one key more than once"):
+        store.execute(f"MERGE INTO t USING ({twice}) s ON {on} {STAR}")
+
+
 def test_rows_that_others_insert_meanwhile_do_not_make_it_run_again(target, monkeypatch):
     write_files, calls = row_level.write_files, []
 

@@ -136,13 +136,14 @@ def test_few_pages_are_read(tmp_path):
     assert handle.bytes < cold, "the page index was read again"
 
 
-@pytest.mark.parametrize("name", ["id", "small", "name", "day", "price", "at", "millis"])
+@pytest.mark.parametrize("name", ["id", "small", "name", "raw", "day", "price", "at", "millis"])
 def test_pages_are_skipped_by_bounds_of_every_kind(tmp_path, name):
     rows = pa.table(
         {
             "id": pa.array(range(-500, 500), pa.int64()),
             "small": pa.array([i // 8 for i in range(-500, 500)], pa.int8()),
             "name": pa.array([f"n{i:04}" for i in range(ROWS)]),
+            "raw": pa.array([bytes([i // 8, i % 256]) for i in range(ROWS)]),
             "day": pa.array(range(-500, 500), pa.int32()).cast(pa.date32()),
             "price": pa.array([Decimal(i) / 100 for i in range(-500, 500)], pa.decimal128(9, 2)),
             "at": pa.array(range(-500, 500), pa.timestamp("us")),

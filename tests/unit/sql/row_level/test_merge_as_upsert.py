@@ -10,27 +10,30 @@ from pyspark.sql import types as T
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.names import Resolver
 from tablestore_engine.schema.types.types import DataField, parse_type
-from tablestore_engine.spark.read.merge_source_bounds import comparable_columns
+from tablestore_engine.spark.read.merge_source_bounds import comparable_columns, one_key_if_equal
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.row_level.merge_as_upsert import equal_columns, upsert_keys
 
 TARGET = {
     "id": "INT", "Day": "DATE", "name": "STRING", "price": "DECIMAL(10, 2)", "f": "DOUBLE", "at": "TIMESTAMP(6)",
     "local": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "code": "VARCHAR(5)", "only": "BIGINT", "big": "DECIMAL(38, 0)",
+    "flag": "BOOLEAN", "raw": "VARBINARY(8)", "single": "FLOAT",
 }  # fmt: skip
 SOURCE = {
     "id": T.LongType(), "day": T.DateType(), "name": T.StringType(), "price": T.DecimalType(12, 4), "f": T.DoubleType(),
     "at": T.TimestampNTZType(), "local": T.TimestampType(), "code": T.StringType(), "key": T.IntegerType(),
     "fine": T.DecimalType(38, 18), "text": T.StringType(), "folded": T.StringType("UTF8_LCASE"), "twice": T.IntegerType(), "Twice": T.IntegerType(),  # noqa: E501
+    "flag": T.BooleanType(), "raw": T.BinaryType(), "single": T.FloatType(),
 }  # fmt: skip
 
 
+FIELDS = tuple(DataField(i, name, parse_type(text)) for i, (name, text) in enumerate(TARGET.items()))
+SCHEMA = TableSchema(id=0, fields=FIELDS, highest_field_id=20, partition_keys=(), primary_keys=(), options={})
+GIVEN = T.StructType([T.StructField(name, kind) for name, kind in SOURCE.items()])
+
+
 def found(on, source="source AS s", target="db.t AS t"):
-    fields = tuple(DataField(i, name, parse_type(text)) for i, (name, text) in enumerate(TARGET.items()))
-    schema = TableSchema(
-        id=0, fields=fields, highest_field_id=len(fields), partition_keys=(), primary_keys=(), options={}
-    )
-    rows = SimpleNamespace(schema=T.StructType([T.StructField(name, kind) for name, kind in SOURCE.items()]))
+    schema, rows = SCHEMA, SimpleNamespace(schema=GIVEN)
     statement = parse(f"MERGE INTO {target} USING {source} ON {on} WHEN MATCHED THEN DELETE")
     return comparable_columns(equal_columns(statement, schema.field_names, list(SOURCE)), schema, rows)
 
@@ -47,6 +50,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.at = s.at AND t.local = s.local", [("at", "at"), ("local", "local")]),
         ("t.code = s.code", [("code", "code")]),
         ("t.price = s.fine", [("price", "fine")]),
+        ("t.flag = s.flag AND t.raw = s.raw", [("flag", "flag"), ("raw", "raw")]),
         # columns that need not be equal
         ("t.id = s.id OR t.day = s.day", []),
         ("NOT (t.id = s.id)", []),
@@ -97,6 +101,22 @@ def test_both_sides_of_one_name():
     assert found("t.only = t.key", "other.t", "db.t") == [("only", "key")]
     assert found("t.id = t.id", "other.t", "db.t") == []
     assert found("db.t.id = other.t.id", "other.t", "db.t") == [("id", "id")]
+
+
+@pytest.mark.parametrize(
+    ("column", "given", "alike"),
+    [
+        ("id", "id", True), ("price", "price", True), ("code", "text", True), ("flag", "flag", True),
+        ("raw", "raw", True), ("f", "f", True), ("single", "single", True),
+        ("f", "single", True),  # each float is a double
+        ("single", "f", False),  # 0.1 as a double equals no float
+        ("f", "id", False), ("id", "f", False), ("raw", "text", False), ("name", "raw", False), ("id", "flag", False),
+        ("name", "folded", False),
+    ],
+)  # fmt: skip
+def test_values_that_are_equal_where_they_are_one_key(column, given, alike):
+    assert one_key_if_equal([(column, given)], SCHEMA, GIVEN) is alike
+    assert not one_key_if_equal([(column, given), ("id", "text")], SCHEMA, GIVEN)
 
 
 UPSERTS = [
