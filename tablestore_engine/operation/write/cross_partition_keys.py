@@ -4,15 +4,16 @@ Vocabulary: a *location* is the number of the bucket scan that holds a key now, 
 a key as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key
 in a bucket decides whether the key exists there. `routing` says which rows go where.
 
-Only files whose key interval contains one of the keys are read, and of these only the key columns and what orders the
-records; only the records of the sought keys are kept in memory.
+Only files whose key interval contains one of the keys are read, of these only the key columns and what orders the
+records, and of a Parquet file only pages that may hold a key; only the records of the sought keys are kept in memory.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +25,19 @@ from tablestore_engine.mergetree.arrow_kernels.row_ids import row_ids, same_floa
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge_runs import comparable_key
 from tablestore_engine.mergetree.merge.normalize_records import without_ignored
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.operation.dynamic_buckets.bucket_filling import shares
 from tablestore_engine.operation.dynamic_buckets.hash_index import Buckets, fill_rule, key_hashes
-from tablestore_engine.operation.files.data_file_reader import FileColumns, read_batches
+from tablestore_engine.operation.files.data_file_reader import (
+    FileColumns,
+    StoredFile,
+    read_batches,
+    read_rows_of_keys,
+)
 from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.lookup_rows import RowKeys
+from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
 from tablestore_engine.operation.scan.scan_plan import BucketScan, stored_file
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
 from tablestore_engine.operation.write.cross_partition_routing import (
@@ -46,6 +55,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.types import has_root
 from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
@@ -98,9 +108,15 @@ def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Tabl
     return [one for one in files if may_hold(one[2])]
 
 
-def are_few(files: Sequence[Numbered]) -> bool:
-    """Whether these files are worth reading in this process."""
-    return len(files) <= MAX_FILES and sum(f.row_count for _, _, f in files) <= MAX_ROWS
+def are_few(files: Sequence[Numbered], schema: TableSchema, keys: int) -> bool:
+    """Whether so many keys are worth looking up in these files in this process."""
+    most = MAX_ROWS if _has_floats(schema) else keys * PAGE_ROWS
+    rows = (min(f.row_count, most) if f.format == "parquet" else f.row_count for _, _, f in files)
+    return len(files) <= MAX_FILES and sum(rows) <= MAX_ROWS
+
+
+def _has_floats(schema: TableSchema) -> bool:
+    return any(has_root(schema.field(name).type, ("FLOAT", "DOUBLE")) for name in schema.primary_keys)
 
 
 def records_of(state: TableState, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
@@ -110,8 +126,9 @@ def records_of(state: TableState, files: Sequence[Numbered], keys: pa.Table) -> 
         CorruptMetadataError, StorageError: a file cannot be read.
     """
     schema = state.schema
-    names = schema.primary_keys
-    sought = {name: pc.unique(same_floats(one_array(keys.column(name)))) for name in names}
+    sought = RowKeys(
+        pa.table([same_floats(one_array(keys.column(n))) for n in schema.primary_keys], list(schema.primary_keys))
+    )
 
     def found(one: Numbered) -> list[pa.RecordBatch]:
         return list(_records(state, one, sought))
@@ -128,22 +145,16 @@ def _record_schema(schema: TableSchema) -> pa.Schema:
     )
 
 
-def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -> Iterator[pa.RecordBatch]:
+def _records(state: TableState, one: Numbered, sought: RowKeys) -> Iterator[pa.RecordBatch]:
     number, bucket, file = one
     schema = state.schema
     kinds = _record_schema(schema)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
     columns = FileColumns(schema.primary_keys, RECORD_COLUMNS)
     stored = stored_file(state, bucket, file)
-    for batch in read_batches(state.io, stored, schema, columns, deleted=deleted):
-        hit = pa.array(np.ones(batch.num_rows, np.bool_))
-        for name, values in sought.items():
-            hit = pc.and_(
-                hit, pc.is_in(same_floats(batch.column(name)), value_set=values.cast(batch.column(name).type))
-            )
-        if not pc.any(hit).as_py():
+    for rows in _read(state, stored, columns, sought, deleted):
+        if not rows.num_rows:
             continue
-        rows = batch.filter(hit)
         arrays = [
             pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
             if f.name == LOCATION_COLUMN
@@ -151,6 +162,24 @@ def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -
             for f in kinds
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
+
+
+def _read(
+    state: TableState, file: StoredFile, columns: FileColumns, sought: RowKeys, deleted: Positions | None
+) -> Iterator[pa.RecordBatch]:
+    """The records of a file that may have one of the keys."""
+    schema = state.schema
+    if not _has_floats(schema):
+        yield from read_rows_of_keys(state.io, file, schema, columns, sought, deleted)
+        return
+    # Others may have written -0.0, which equals 0.0: its bits are not looked for.
+    for batch in read_batches(state.io, file, schema, columns, deleted=deleted):
+        same = [same_floats(batch.column(name)) for name in sought.names]
+        hits = [
+            pc.is_in(column, value_set=values.cast(column.type))
+            for column, values in zip(same, sought.distinct.values(), strict=True)
+        ]
+        yield batch.filter(reduce(pc.and_, hits))
 
 
 def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Locations:

@@ -135,7 +135,7 @@ def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[Buc
     """The records of the keys of some rows in the table: see `locations_of`."""
     files = files_with(buckets, schema, rows)
     table = locations.table
-    if are_few(files):
+    if are_few(files, schema, rows.num_rows):
         return records_of(table.state.with_schema(schema), files, rows)
     scanned = FileScans(locations.spark, table, schema).scan(
         [(bucket, file) for _, bucket, file in files], RECORD_COLUMNS, POSITIONS

@@ -303,10 +303,10 @@ def test_files_without_the_keys_are_not_read(store, monkeypatch):
 
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
-    read, looked = cross_partition_keys.read_batches, []
+    read, looked = cross_partition_keys.read_rows_of_keys, []
     monkeypatch.setattr(
         cross_partition_keys,
-        "read_batches",
+        "read_rows_of_keys",
         lambda io, file, *args, **kwargs: looked.append(file.path) or read(io, file, *args, **kwargs),
     )
     monkeypatch.setattr("tablestore_engine.spark.scan.file_scan.FileScans.scan", None)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
-from support.tables import make_table
+from support.tables import make_table, write_routed
 
+from tablestore_engine.operation.formats.parquet_file import PAGE_ROWS
+from tablestore_engine.operation.pages import page_lookup
+from tablestore_engine.operation.pages.page_lookup import PagedParquet
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
@@ -17,7 +22,11 @@ from tablestore_engine.operation.write.cross_partition_keys import (
     route,
     with_kinds,
 )
+from tablestore_engine.operation.write.cross_partition_keys import (
+    records_of as read_records,
+)
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.types.arrow import to_arrow_type
 
 KINDS = {"dt": "STRING", "id": "INT", "v": "INT"}
 
@@ -115,5 +124,35 @@ def test_no_files_are_looked_at_for_keys_that_they_cannot_hold(tmp_path):
     assert found("a0", "c5", "b6", None) == ["a", "c"]
     assert found("a6", "b", "d") == []
     assert found(*map(str, range(20_000))) == ["a", "b", "c"], "of very many keys not each is compared"
-    assert are_few(files_with(buckets, table.schema, pa.table({"id": ["b3"]})))
-    assert not are_few([(0, buckets[0], buckets[0].files[0])] * (MAX_ROWS // 2 + 1))
+    assert are_few(files_with(buckets, table.schema, pa.table({"id": ["b3"]})), table.schema, 1)
+    assert not are_few([(0, buckets[0], buckets[0].files[0])] * (MAX_ROWS // 2 + 1), table.schema, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "few"),
+    [("INT", "parquet", True), ("INT", "orc", False), ("DOUBLE", "parquet", False)],
+)
+def test_few_keys_of_large_files_are_looked_up_by_pages(tmp_path, kind, form, few):
+    schema = make_table(tmp_path, {"dt": "STRING", "id": kind}, ["id"], ["dt"], {"bucket": "-1"}).schema
+    files = [(0, None, SimpleNamespace(format=form, row_count=MAX_ROWS))] * 2
+    assert are_few(files, schema, 100) is few
+    assert not are_few(files, schema, MAX_ROWS)
+
+
+@pytest.mark.parametrize("kind", ["INT", "STRING", "DOUBLE"])
+def test_only_pages_that_may_hold_a_key_are_read(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(page_lookup, "WHOLE_BYTES", 0)
+    read, rows, make = PagedParquet.read, [], {"INT": int, "STRING": lambda i: f"k{i:06}", "DOUBLE": float}[kind]
+    counted = lambda file, portion, names: rows.append(sum(len(at) for _, at in portion)) or read(file, portion, names)  # noqa: E731
+    table = make_table(tmp_path, {"dt": "STRING", "id": kind, "v": "INT"}, ["id"], ["dt"], {"bucket": "-1"})
+    many = 5 * PAGE_ROWS
+    write_routed(table, [{"dt": "ab"[i % 2], "id": make(i), "v": i} for i in range(2 * many)])
+    monkeypatch.setattr(PagedParquet, "read", counted)
+    ids = [make(i) for i in (0, 7, many, 3 * many)]
+    sought = pa.table({"id": pa.array(ids, to_arrow_type(table.schema.field("id").type))})
+    buckets = table.scan().buckets
+    found = read_records(table.state, files_with(buckets, table.schema, sought), sought)
+    located = {(one["id"], buckets[one[LOCATION_COLUMN]].partition[0]) for one in found.to_pylist()}
+    assert located == {(ids[0], "a"), (ids[1], "b"), (ids[2], "a")}
+    assert sum(rows) < 5 * PAGE_ROWS
+    assert bool(rows) is (kind != "DOUBLE")
