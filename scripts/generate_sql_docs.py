@@ -105,7 +105,8 @@ may have one of these names, or one that begins with `__tablestore_`.
   (`BEGIN … END`) with variables or control flow, statements that write tables of the warehouse. Scripts of plain
   statements run.
 - `0.0` and `-0.0` are equal in every condition, key and join, and both are read as they were written, except in keys,
-  where they are `0.0`. Spark alone misses one of them in plain Parquet files with dictionaries, and in ORC files.
+  where they are `0.0`. (A row that another writer stored under the key `-0.0` stays next to one that is written here
+  under `0.0`.) Spark alone misses one of them in plain Parquet files with dictionaries, and in ORC files.
 - Names of tables and columns do not depend on case. Under `spark.sql.caseSensitive`, a table may have columns, or
   a struct fields, that differ in case only, such as `id` and `Id`: their case distinguishes them everywhere, and `ID`
   is none of them. Queries, writes and ALTER TABLE then name all columns exactly. CREATE TABLE names those of its keys,

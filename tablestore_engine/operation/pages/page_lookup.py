@@ -43,21 +43,17 @@ class PagedParquet:
     def candidates(self, group: int, sought: Mapping[str, pa.Array]) -> Longs:
         """The rows of a row group that may hold one of the values of each column."""
         rows = self.index.group_rows[group]
-        masks: dict[bytes, tuple[Longs, npt.NDArray[np.bool_]]] = {}
+        begins, admitted = np.array([0, rows], np.int64), np.array([rows > 0])
         for column, values in sought.items():
             pages = self.index.pages(self._handle, group, column)
             test = self.index.sought(column, values) if pages is not None else None
             bounds = self.index.bounds(self._handle, group, column) if test is not None else None
             if pages is None or test is None or bounds is None:
                 continue
-            mask, key = test.admitted_by(bounds), pages.first.tobytes()
-            masks[key] = (pages.first, mask & masks[key][1] if key in masks else mask)
-            if not masks[key][1].any():
+            begins, admitted = _both((begins, admitted), (pages.first, test.admitted_by(bounds)))
+            if not admitted.any():
                 return np.empty(0, np.int64)
-        wanted = np.ones(rows, np.bool_)
-        for first, mask in masks.values():
-            wanted &= np.repeat(mask, np.diff(first))
-        return np.flatnonzero(wanted)
+        return _rows_in(begins[:-1][admitted], begins[1:][admitted])
 
     def read(self, portion: Portion, columns: Sequence[str]) -> pa.Table:
         """Columns of rows, in order; without those that the file does not have."""
@@ -98,6 +94,27 @@ class PagedParquet:
         table = pa.concat_tables(parts)
         found = {name: table.column(name) for name in there}
         return found | {name: found[name].cast(found[name].type.value_type) for name in numbers if name in found}
+
+
+Ranges = tuple[Longs, npt.NDArray[np.bool_]]
+"""Ends of ranges of rows, the first one 0, and for each range whether it is meant."""
+
+
+def _both(one: Ranges, other: Ranges) -> Ranges:
+    """The ranges that both mean. There are about as many as pages: rows of a large file are not looked at."""
+    begins = one[0] if np.array_equal(one[0], other[0]) else np.union1d(one[0], other[0])
+    first, second = (
+        meant if np.array_equal(ends, begins) else meant[np.searchsorted(ends, begins[:-1], "right") - 1]
+        for ends, meant in (one, other)
+    )
+    return begins, first & second
+
+
+def _rows_in(begins: Longs, ends: Longs) -> Longs:
+    """The rows of ranges."""
+    lengths = ends - begins
+    rows: Longs = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return rows
 
 
 def look_up(
@@ -288,10 +305,11 @@ class _SmallFile:
         for number, ((group, _), picked, rows) in enumerate(zip(self._portion, chosen, counts, strict=True)):
             chunks, begin = [], size
             for column, pages in self._columns.items():
-                dictionary, data = self._pages_of(group, column, pages[number], picked)
-                chunks.append(self._chunk(group, column, rows, size, len(dictionary), len(data)))
-                parts += [dictionary, data]
-                size += len(dictionary) + len(data)
+                dictionary, *data = self._pages_of(group, column, pages[number], picked)
+                length = sum(map(len, data))
+                chunks.append(self._chunk(group, column, rows, size, len(dictionary), length))
+                parts += [dictionary, *data]
+                size += len(dictionary) + length
             groups.append(struct_bytes([(1, LIST, list_of(STRUCT, chunks)), (2, I64, size - begin), (3, I64, rows)]))
         elements = [self._index.elements[column][1] for column in self._columns]
         root = struct_bytes([(4, BINARY, self._index.root_name), (5, I32, len(elements))])
@@ -306,15 +324,15 @@ class _SmallFile:
         )
         return b"".join([*parts, footer, len(footer).to_bytes(4, "little"), MAGIC])
 
-    def _pages_of(self, group: int, column: str, pages: Pages, picked: Longs) -> tuple[bytes, bytes]:
-        """The bytes of the dictionary, if there is one, and of the chosen pages."""
+    def _pages_of(self, group: int, column: str, pages: Pages, picked: Longs) -> list[bytes]:
+        """The bytes of the dictionary, none where there is none, and of the chosen pages."""
         chunk = self._index.chunk(group, column)
         begin = min(chunk.get(11) or chunk[9], chunk[9])
         first = int(pages.offsets[0])
         dictionary = exactly(self._handle, begin, first - begin) if begin < first else b""
         offsets, sizes = pages.offsets[picked], pages.sizes[picked]
         ends = offsets + sizes
-        parts = []
+        parts = [dictionary]
         apart = np.flatnonzero(offsets[1:] - ends[:-1] > _GAP_BYTES) + 1
         for low, high in zip([0, *apart], [*apart, len(picked)], strict=True):
             start = int(offsets[low])
@@ -324,7 +342,7 @@ class _SmallFile:
             else:
                 spans = zip((offsets[low:high] - start).tolist(), (ends[low:high] - start).tolist(), strict=True)
                 parts += [data[a:b] for a, b in spans]
-        return dictionary, b"".join(parts)
+        return parts
 
     def _chunk(self, group: int, column: str, rows: int, at: int, dictionary: int, data: int) -> bytes:
         chunk = self._index.chunk(group, column)
