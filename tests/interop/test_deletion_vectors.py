@@ -82,6 +82,38 @@ def test_they_read_ours(catalog, paimon, name):
     agree()
 
 
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"sequence.field": "n"}, {1: (9, "first"), 2: (9, "late"), 3: (5, "late")}),
+        ({"merge-engine": "partial-update"}, {1: (5, "first"), 2: (9, "late"), 3: (5, "late")}),
+        (
+            {"merge-engine": "aggregation", "fields.n.aggregate-function": "sum"},
+            {1: (14, "first"), 2: (14, "late"), 3: (5, "late")},
+        ),
+    ],
+    ids=["sequence", "partial update", "aggregation"],
+)
+def test_they_read_ours_where_old_rows_count(catalog, paimon, name, options, wanted):
+    """A late row loses, others are folded; rows of all levels are there once."""
+    columns = {"id": AtomicType("BIGINT"), "n": AtomicType("BIGINT"), "v": AtomicType("STRING")}
+    table = OurTable.create(catalog, name, columns, key=["id"], options={"bucket": "1", **VECTORS, **options})
+    many = [{"id": i, "n": i, "v": f"v{i}"} for i in range(100, 20_000)]
+    table.write([*many, {"id": 1, "n": 9, "v": "first"}, {"id": 2, "n": 5, "v": "first"}])
+    table.write([{"id": 1, "n": 5}, {"id": 2, "n": 9, "v": "late"}, {"id": 3, "n": 5, "v": "late"}])
+    assert table.levels() == [4, 5]
+    assert sum(one["_CARDINALITY"] for e in table.table.index_files() for one in e.deletion_vectors) == 2
+    for full in (False, True):
+        if full:
+            table.compact(full=True)
+        own = table.read()
+        few = {row["id"]: (row["n"], row["v"]) for row in own.to_pylist() if row["id"] < 100}
+        assert few == wanted
+        assert own.num_rows == len(many) + 3
+        for reader in EVERY_READER:
+            assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
+
+
 @pytest.mark.parametrize("options", [{}, {"bucket": "2", "bucket-key": "id"}], ids=["one bucket", "fixed buckets"])
 def test_they_read_ours_without_a_key(catalog, paimon, name, options):
     """Deletes, updates, compactions and a rollback."""

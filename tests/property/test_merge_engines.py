@@ -302,7 +302,8 @@ def test_first_row(history):
         rows = [row for kind, row in records if kind in (INSERT, AFTER)]
         return {"v0": rows[0]["v0"]} if rows else None
 
-    play({"v0": "STRING"}, {"merge-engine": "first-row", "ignore-delete": "true"}, history, expected)
+    options = {"merge-engine": "first-row", "ignore-delete": "true", "deletion-vectors.enabled": "false"}
+    play({"v0": "STRING"}, options, history, expected)
 
 
 @THOROUGH

@@ -20,6 +20,7 @@ from support.files import digest_of, live_entries, path_of
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.metadata.manifest_encoding import avro_container
+from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS, HASH
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.dynamic_buckets.hash_index import key_hashes
@@ -56,6 +57,8 @@ def check_invariants(table, known=None):
             assert high < low, f"files of {bucket_id} overlap: {high} and {low}"
     if table.schema.has_hash_index:
         check_index(table, entries)
+    if table.schema.reads_files_alone:
+        check_vectors(table, entries)
     snapshot = table.latest_snapshot()
     if snapshot is not None:
         assert snapshot.total_record_count == sum(e.file.row_count for e in entries)
@@ -75,7 +78,7 @@ def check_snapshots(table, live, known):
 
 def check_index(table, entries):
     """Every key is in the index of its own bucket, and in that of no other bucket of its partition."""
-    index = table.index_files()
+    index = [one for one in table.index_files() if one.index_type == HASH]
     hashes = {}
     for one in index:
         path = index_path(table.paths, table.schema, one)
@@ -90,6 +93,21 @@ def check_index(table, entries):
     for entry in entries:
         keys = key_hashes(_stored_rows(path_of(table, entry)), table.schema)
         assert set(keys.tolist()) <= hashes[entry.partition, entry.bucket], "a key is not in the index"
+
+
+def check_vectors(table, entries):
+    """Of each key one row above level 0 is not marked as deleted, and none is a delete: readers merge nothing."""
+    merged = {e.file.file_name: e for e in entries if e.file.level > 0}
+    vectors, seen = {}, set()
+    for one in table.index_files():
+        if one.index_type == DELETION_VECTORS:
+            assert one.bucket_id not in seen, "two files of vectors of one bucket"
+            seen.add(one.bucket_id)
+            vectors |= {of["f0"]: (one, of["_CARDINALITY"]) for of in one.deletion_vectors}
+    for name, (one, count) in vectors.items():
+        assert merged[name].file.row_count >= count > 0
+        assert (merged[name].partition, merged[name].bucket) == one.bucket_id
+    assert not any(e.file.delete_row_count for e in merged.values())
 
 
 # Where the ids of columns are; Avro files have none.

@@ -108,6 +108,8 @@ def histories(draw, columns, kinds):
         "num-sorted-run.compaction-trigger": str(draw(st.integers(2, 4))),
         "target-file-size": draw(st.sampled_from(["1 b", "2 kb", "128 mb"])),
     }
+    if draw(st.integers(0, 2)) == 0:
+        options["deletion-vectors.enabled"] = "true"
     return options, draw(st.lists(steps_of(rows), min_size=1, max_size=12)), draw(st.integers(1, 9))
 
 

@@ -6,6 +6,10 @@ A *step* is a verb and what it is about. Writes: `write`, `buffer` (through a ti
 partition, `truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and
 `run` by the timeline. Writes are numbered in the order in which they began: that is the order of their records,
 whenever they were committed.
+
+In a table with deletion vectors a compaction follows each write, as statements have it, and `write` takes two commits,
+which it merges at once. Records are in the order of commits there: a delete is forgotten once it was merged, and what
+comes late is refused where it matters. Nothing is scheduled.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from support.tables import PUT, compact, compact_newest, identity, new_job, writ
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.compact.auto_compaction import merge_unread
 from tablestore_engine.operation.compact.schedule_compaction import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.write.write_buffer import BufferSizes
@@ -72,13 +77,21 @@ class Player:
 
     def records(self):
         """All rows with kinds, in order."""
-        return [one for _, rows in sorted(self.committed, key=lambda of: of[0]) for one in rows]
+        ordered = self.committed if self._merges else sorted(self.committed, key=lambda of: of[0])
+        return [one for _, rows in ordered for one in rows]
 
     def take(self, verb, what):
         """Take one step."""
         getattr(self, f"_{verb}")(what)
 
+    @property
+    def _merges(self):
+        return self.table.schema.reads_files_alone
+
     def _write(self, rows):
+        if self._merges and len(rows) > 1:
+            self._commit(self._prepared(rows[: len(rows) // 2]), merges=False)
+            rows = rows[len(rows) // 2 :]
         self._commit(self._prepared(rows))
 
     def _buffer(self, rows):
@@ -136,6 +149,8 @@ class Player:
             compact(self.table, full=False)
 
     def _schedule(self, strategy):
+        if self._merges:
+            return
         schedule(self.table.state, strategy, next(self._millis))
 
     def _run(self, _):
@@ -148,7 +163,7 @@ class Player:
         result = write_files(job, [row for row, _ in rows], kinds, **how)
         return Begun(job, result, snapshot.id if snapshot else 0, rows)
 
-    def _commit(self, begun):
+    def _commit(self, begun, *, merges=True):
         change = Change(
             "APPEND",
             tuple(begun.result.entries),
@@ -157,6 +172,8 @@ class Player:
         )
         Committer(self.table.state.with_schema(begun.job.schema)).commit(change, identity())
         self.committed.append((begun.job.sequence_number, begun.rows))
+        if merges:
+            merge_unread(self.table.state)
 
 
 def play(player, steps, expected, shown):

@@ -8,7 +8,7 @@ is not rewritten if it is big enough and holds no delete that must be dropped: i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -30,6 +30,7 @@ from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOU
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
+from tablestore_engine.operation.compact.deletion_vectors import old_rows
 from tablestore_engine.operation.compact.older_rows import (
     first_stays,
     needs_all_runs,
@@ -62,7 +63,8 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     try:
         return _merge_keyed(task.of_bucket() if needs_all_runs(task) else task, task_name)
     except ExecutionError:
-        if not (task.rest and task.target.schema.merge_engine.may_outgrow):
+        schema = task.target.schema
+        if not task.rest or schema.reads_files_alone or not schema.merge_engine.may_outgrow:
             raise
     return _merge_keyed(task.of_bucket(), f"{task_name}b")
 
@@ -96,7 +98,7 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if len(section.files) != 1:
         return False
     file = section.files[0]
-    if file.file_name in task.deletions or (first_stays(task) and overlapping(task, file)):
+    if file.file_name in task.deletions or (_others_count(task, file) and overlapping(task, file)):
         return False
     settles = task.target.schema.merge_engine.settles_retractions
     if (task.output.drop_deletes or settles) and file.delete_row_count != 0:
@@ -106,6 +108,11 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
         return False
     big_enough = file.file_size >= options.target_file_size // 2
     return big_enough or len(task.files) == 1
+
+
+def _others_count(task: CompactTask, file: DataFileMeta) -> bool:
+    """Whether a record of a key in a file that is not merged may change what becomes of those of this file."""
+    return first_stays(task) or (file.level == 0 and task.target.schema.merges_old_rows)
 
 
 def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
@@ -119,7 +126,8 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
             oldest_first = [
                 _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0] for group in groups
             ]
-        for table in _merge(task, oldest_first, _reducer(schema, older_rows(task)), always=in_passes):
+        reduce = _reducer(schema, older_rows(task))
+        for table in _merge(task, oldest_first, reduce, always=in_passes, old_rows_of=section.files):
             yield _without_deletes(table) if task.output.drop_deletes else table
     finally:
         for writer in between:
@@ -144,13 +152,19 @@ def _pass(task: CompactTask, oldest_first: Sequence[Files], name: str, between: 
 
 
 def _merge(
-    task: CompactTask, oldest_first: Sequence[Files], reduce: Reduce, *, always: bool = False
+    task: CompactTask,
+    oldest_first: Sequence[Files],
+    reduce: Reduce,
+    *,
+    always: bool = False,
+    old_rows_of: Iterable[DataFileMeta] = (),
 ) -> Iterator[pa.Table]:
+    """Merge sequences of files; before them the rows that are marked as deleted for keys of some files."""
     schema = task.target.schema
     rows, size = batch_rows(len(oldest_first)), max(_LEAST_BYTES, _MERGED_BYTES // len(oldest_first))
     ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
     sizes = BatchSizes(rows, size, ahead)
-    batches = [_batches(task, files, sizes) for files in oldest_first]
+    batches = [*old_rows(task, old_rows_of, sizes), *(_batches(task, files, sizes) for files in oldest_first)]
     retracts = any(f.delete_row_count != 0 for files in oldest_first for f in files)
     settle = retracts and schema.merge_engine.settles_retractions
     return merge_sorted(batches, _keys(schema), reduce, always=always or settle)
@@ -165,6 +179,8 @@ def _keys(schema: TableSchema) -> list[str]:
 
 
 def _order(schema: TableSchema) -> list[SortColumn]:
+    if schema.reads_files_alone and not schema.merges_old_rows:
+        return []  # the later commit wins, whatever its numbers are, whether its old row is marked or merged
     return [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
 
 

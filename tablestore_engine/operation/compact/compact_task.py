@@ -21,7 +21,8 @@ class CompactTask:
     """Merge `files` of one bucket into one run. `schemas` holds the schemas the files were written with.
 
     `rest` are the other files of the bucket, for sums that do not fit their column in part but do as a whole: then all
-    files are merged; in tables with deletion vectors, where the old rows of merged keys are marked as deleted;
+    files are merged; in tables with deletion vectors, where the old rows of merged keys are marked as deleted, and are
+    merged where they count (`TableSchema.merges_old_rows`);
     where the first record of a key stays, which these files may hold; and where a retraction needs a row to take back,
     which they may hold.
     `deletions` are the deleted rows of the bucket so far.

@@ -40,7 +40,7 @@ def of_new_keys(task: CompactTask, table: pa.Table) -> pa.Table:
 
 def older_rows(task: CompactTask) -> OlderRows | None:
     """Looks up the rows that keys have in older files; None if there are none, or if it does not matter."""
-    older = _older(task)
+    older = _unmerged_older(task)
 
     def found(records: pa.Table) -> Mask:
         known = _known(task, older, records)
@@ -54,7 +54,7 @@ def needs_all_runs(task: CompactTask) -> bool:
 
     It is looked for in the files that hold retractions.
     """
-    older, engine = _older(task), task.target.schema.merge_engine
+    older, engine = _unmerged_older(task), task.target.schema.merge_engine
     if not (older and engine.looks_rows_up and engine.removing_groups):
         return False
     suspects = [f for f in (*task.files, *older) if f.delete_row_count != 0]
@@ -66,7 +66,9 @@ def overlapping(task: CompactTask, file: DataFileMeta) -> list[DataFileMeta]:
     return _within(task, task.rest, *_span(task, file))
 
 
-def _older(task: CompactTask) -> list[DataFileMeta]:
+def _unmerged_older(task: CompactTask) -> list[DataFileMeta]:
+    if task.target.schema.reads_files_alone:
+        return []  # with deletion vectors the old row of each key is merged, see `deletion_vectors.old_rows`
     return [file for file in task.rest if file.level > task.output.level]
 
 

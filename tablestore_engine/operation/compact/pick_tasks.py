@@ -47,14 +47,15 @@ class Extent(Enum):
 def universal_options(schema: TableSchema) -> UniversalOptions:
     """The thresholds that the table's options set."""
     options = schema.core_options
+    alone = schema.reads_files_alone  # some runs merge with the old row of each of their keys
     return UniversalOptions(
         run_trigger=options.num_sorted_runs_compaction_trigger,
         max_size_amplification_percent=options.max_size_amplification_percent,
         size_ratio=options.size_ratio,
         num_levels=options.num_levels,
         keep_deletes=schema.keeps_deletes,
-        settle_together=schema.merge_engine.stores_retractions and not _looks_rows_up(schema),
-        from_oldest=schema.merge_engine.folds_in_order or schema.holds_whole_records,
+        settle_together=not alone and schema.merge_engine.stores_retractions and not _looks_rows_up(schema),
+        from_oldest=not alone and (schema.merge_engine.folds_in_order or schema.holds_whole_records),
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
         incremental_size_threshold=options.incremental_size_threshold,

@@ -111,8 +111,8 @@ class FileOptions:
         False,
         "Keep the positions of deleted and replaced rows as bitmaps in files of their own. In a table without a key, "
         "UPDATE, DELETE and MERGE then write changed rows only, instead of the files that hold them. With a primary "
-        "key and the merge engine `deduplicate`, reads need not merge, and every write looks its keys up. Other tables "
-        "with it, which other tools make, are read.",
+        "key, of all merge engines but `first-row`, reads need not merge, and every write looks its keys up. Other "
+        "tables with it, which other tools make, are read.",
         immutable=True,
     )
     deletion_vectors_merge_on_read = Option(

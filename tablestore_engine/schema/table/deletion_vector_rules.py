@@ -22,7 +22,8 @@ def check_vectors_written(schema: TableSchema) -> None:
 
 _LEAVE_ONE = "Leave one of these two options out."
 _OTHER_ENGINE = (
-    "Leave the option out, or create a table without a primary key, or with one and the merge engine 'deduplicate'."
+    "Leave the option out, or use another merge engine: with a primary key 'deduplicate', 'partial-update' or "
+    "'aggregation'."
 )
 _WHOLE_KEY = "Leave the option out, or add the partition columns to the primary key."
 
@@ -31,10 +32,10 @@ def _reasons(schema: TableSchema) -> Iterator[tuple[str, str]]:
     """Why the table cannot be written, each with what to do."""
     options, engine = schema.core_options, schema.merge_engine
     keyed = bool(schema.primary_keys)
-    if engine.rules.is_multiset or (keyed and engine.rules.kept is not Kept.NEWEST):
+    if engine.rules.is_multiset:
         yield f"for writing with 'merge-engine' = '{engine.name}'", _OTHER_ENGINE
-    if keyed and options.sequence_field:
-        yield "for writing with 'sequence.field'", _LEAVE_ONE
+    if keyed and engine.rules.kept is Kept.OLDEST:
+        yield f"for writing with 'merge-engine' = '{engine.name}', which replaces no row, nor by Paimon", _OTHER_ENGINE
     if schema.crosses_partitions:
         yield "for writing with a primary key that leaves a partition column out", _WHOLE_KEY
     if options.changelog_producer != "none":

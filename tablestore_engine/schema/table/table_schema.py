@@ -174,6 +174,14 @@ class TableSchema:
         return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
 
     @property
+    def merges_old_rows(self) -> bool:
+        """Whether, in a table with deletion vectors, the record that was there counts in what a key's row becomes: its
+        values are folded with later ones, or it may be the greater one in the sequence fields."""
+        if not self.reads_files_alone:
+            return False
+        return self.merge_engine.rules.kept is Kept.FOLD or bool(self.core_options.sequence_field)
+
+    @property
     def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
@@ -226,6 +234,8 @@ class TableSchema:
         options, kept = self.core_options, self.merge_engine.rules.kept
         if not self.is_keyed or not (options.force_lookup or options.changelog_producer == "lookup"):
             return False
+        if self.reads_files_alone:
+            return False  # the older ones are marked as deleted
         return kept is Kept.FOLD or (kept is Kept.NEWEST and bool(options.sequence_field))
 
     @cached_property
@@ -247,8 +257,11 @@ class TableSchema:
 
     @property
     def keeps_deletes(self) -> bool:
-        """Whether deletes are kept by every merge, because a late row may be older than a delete."""
-        return bool(self.core_options.sequence_field)
+        """Whether deletes are kept by every merge, because a late row may be older than a delete.
+
+        With deletion vectors no record above level 0 is a delete, for any reader.
+        """
+        return bool(self.core_options.sequence_field) and not self.reads_files_alone
 
     def to_json(self, for_others: Mapping[str, str] | None = None) -> str:
         """The persisted form. With `for_others`, other engines see these options instead; `from_json` ignores them."""

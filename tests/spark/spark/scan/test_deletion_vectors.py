@@ -168,3 +168,43 @@ def test_statements_on_a_table_with_a_key(store):
     check(f"CALL sys.rollback(table => 't', version => '{version}')", removed=list(kept), put=before)
     check("DELETE FROM t WHERE p = 'p0'", removed=[i for i in kept if i % 2 == 0])
     check("TRUNCATE TABLE t", removed=list(kept))
+
+
+FOLDED = "'merge-engine' = 'partial-update', 'fields.s.sequence-group' = 'a,b'"
+
+
+MERGE = (
+    "MERGE INTO {} AS t USING (SELECT id, 7 AS s FROM range(998, 1003)) AS n ON t.id = n.id "
+    "WHEN MATCHED AND t.id = 999 THEN UPDATE SET s = n.s, a = 'merged' "
+    "WHEN NOT MATCHED THEN INSERT (id, s, a, b) VALUES (n.id, n.s, 'inserted', 2)"
+)
+
+
+@pytest.mark.parametrize("options", ["'sequence.field' = 's'", FOLDED], ids=["sequence", "groups"])
+def test_statements_give_what_they_give_without_vectors(store, options):
+    """Where the old row of a key counts in what becomes of it."""
+    names = ("plain", "marked")
+    for name, more in zip(names, ("", ", 'deletion-vectors.enabled' = 'true'"), strict=True):
+        store.sql(
+            f"CREATE TABLE {name} (id BIGINT, s INT, a STRING, b INT, PRIMARY KEY (id) NOT ENFORCED) "
+            f"WITH ('bucket' = '1', {options}{more})"
+        )
+        store.sql(f"INSERT INTO {name} SELECT id, 5, 'first', 1 FROM range(1000)")
+        store.sql(f"INSERT INTO {name} SELECT id * 7, id % 10, 'late or not', 1 FROM range(20)")
+    statements = [
+        "INSERT INTO {} VALUES (3, 4, 'late', 9), (4, 6, 'new', 9), (5, NULL, 'none', 9)",
+        "UPDATE {} SET a = 'updated' WHERE id IN (7, 8)",
+        "DELETE FROM {} WHERE id BETWEEN 20 AND 22" if options != FOLDED else "SELECT * FROM {} WHERE id = 4",
+        MERGE,
+    ]
+    for statement in statements:
+        for name in names:
+            store.sql(statement.format(name))
+        plain, marked = (store.sql(f"SELECT * FROM {name} ORDER BY id").toArrow() for name in names)
+        assert marked.to_pylist() == plain.to_pylist(), statement
+        assert store.table("marked").statistics().row_count == plain.num_rows
+        assert (
+            store.sql("SELECT * FROM marked WHERE id = 7").collect()
+            == store.sql("SELECT * FROM plain WHERE id = 7").collect()
+        )
+    assert {e.file.level for e in store.table("marked").live_files()} > {5}

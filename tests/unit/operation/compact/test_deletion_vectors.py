@@ -261,9 +261,6 @@ def test_changes_are_those_of_the_rows(catalog):
     [
         ({"merge-engine": "tablestore-count"}, []),
         ({"merge-engine": "first-row"}, ["id"]),
-        ({"merge-engine": "partial-update"}, ["id"]),
-        ({"merge-engine": "aggregation"}, ["id"]),
-        ({"sequence.field": "v"}, ["id"]),
         ({"changelog-producer": "input"}, ["id"]),
         ({"write-only": "true"}, ["id"]),
         ({"compaction.schedule.enabled": "true"}, ["id"]),

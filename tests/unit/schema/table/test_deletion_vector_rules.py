@@ -22,7 +22,6 @@ def schema(keys, partitions, options):
         (("id",), LOG),
         ((), LOG),
         (("id",), {"changelog-producer": "input"}),
-        (("id",), {"sequence.field": "v"}),
         (("id",), {"write-only": "true"}),
         (("id",), {"compaction.schedule.enabled": "true"}),
     ],
@@ -36,11 +35,16 @@ def test_one_of_two_options_is_to_be_left_out(keys, options):
 
 
 def test_another_engine_is_to_be_used():
-    with pytest.raises(OptionError, match="'aggregation'") as caught:
-        check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": "aggregation"}))
-    assert "without a primary key, or with one and the merge engine 'deduplicate'" in caught.value.hint
+    with pytest.raises(OptionError, match="'first-row', which replaces no row, nor by Paimon") as caught:
+        check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": "first-row"}))
+    assert "with a primary key 'deduplicate', 'partial-update' or 'aggregation'" in caught.value.hint
+    for engine in ("deduplicate", "partial-update", "aggregation"):
+        check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": engine}))
+
+
+def test_tables_that_are_written():
     check_vectors_written(schema((), (), VECTORS))
-    check_vectors_written(schema(("id",), (), {**VECTORS, "merge-engine": "deduplicate"}))
+    check_vectors_written(schema(("id",), (), {**VECTORS, "sequence.field": "v"}))
 
 
 def test_the_key_is_to_be_the_whole_one():
