@@ -42,7 +42,7 @@ def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
     # pypaimon does not know the wide form.
     for reader in ("datafusion",) if wide else READERS:
         assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
-    if key or wide:
+    if key:
         with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
             table.write(_rows([1]))
 

@@ -24,7 +24,11 @@ ENGINES = {
     "ordered": {"sequence.field": "at"},
     "newest": {},
 }  # fmt: skip
-LOOKUPS = {"producer": {"changelog-producer": "lookup"}, "forced": {"force-lookup": "true"}}
+LOOKUPS = {
+    "producer": {"changelog-producer": "lookup"},
+    "forced": {"force-lookup": "true"},
+    "vectors": {"changelog-producer": "lookup", "deletion-vectors.enabled": "true"},
+}
 
 
 def _rows(ids, step):

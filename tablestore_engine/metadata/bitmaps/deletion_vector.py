@@ -11,6 +11,7 @@ Invariant: positions are ascending, and none comes twice.
 from __future__ import annotations
 
 import zlib
+from itertools import chain
 
 import numpy as np
 
@@ -48,11 +49,20 @@ def deleted_positions(data: bytes) -> Positions:
     return np.concatenate(parts) if parts else NO_POSITIONS
 
 
-def encode_positions(positions: Positions) -> bytes:
-    """The range of an index file, in the 32-bit form, that holds positions: at least one."""
-    begins = np.zeros(len(positions), np.bool_)
-    begins[0] = True
-    body = _MAGIC_32 + write_bitmaps(positions, begins)[0]
+def encode_positions(positions: Positions, *, wide: bool = False) -> bytes:
+    """The range of an index file that holds positions, at least one: in the 32-bit form, or the 64-bit one (`wide`)."""
+    upper = positions >> 32
+    begins = np.append(True, upper[1:] != upper[:-1])
+    bitmaps, sizes = write_bitmaps(positions & 0xFFFF_FFFF, begins)
+    if wide:
+        ends = np.cumsum(sizes)
+        parts = [bitmaps[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+        keys = [int(key).to_bytes(4, "little") for key in upper[begins]]
+        body = (
+            _MAGIC_64 + len(keys).to_bytes(8, "little") + b"".join(chain.from_iterable(zip(keys, parts, strict=True)))
+        )
+    else:
+        body = _MAGIC_32 + bitmaps
     return len(body).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
 
 

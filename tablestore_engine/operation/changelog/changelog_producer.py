@@ -5,6 +5,7 @@ same atomic step: no change is lost or recorded twice, whichever processes commi
 
 * `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
+  With deletion vectors that is what a compaction of level 0 changes, as in Paimon: its rows can be read from then on.
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
 Overwrites record no changes, as in Paimon.
@@ -12,7 +13,7 @@ Overwrites record no changes, as in Paimon.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, 
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff
 from tablestore_engine.operation.changelog.newest_changes import newest_changes
 from tablestore_engine.operation.changelog.reach import BucketId, Reach
+from tablestore_engine.operation.files.deletion_vectors import NO_DELETIONS, deletions_of
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.read.held_files import HeldRecords
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
@@ -38,6 +40,8 @@ from tablestore_engine.operation.scan.whole_records import with_whole_records
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.table_state import TableState
+
+Buckets = Mapping[BucketId, BucketScan]
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Input:
 class Producer:
     """Makes the changelog of one commit.
 
-    `level`: only files at this level and above count as the state; with 0 all do.
+    `level`: only files at this level and above count as the state; with 0 all do. With deletion vectors these are the
+    files above level 0, without the rows that are marked as deleted.
     """
 
     state: TableState
@@ -68,11 +73,22 @@ class Producer:
 
     def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
         """Write the changelog of a commit that follows `latest` and changes files by `entries`. Returns its files."""
+        states = self._states_read_alone if self.target.schema.reads_files_alone else self._states
+        holders, was, became = states(latest, entries)
+        written: list[ManifestEntry] = []
+        try:
+            for bucket_id, scan in holders.items():
+                written += self._write(scan, was.get(bucket_id), became.get(bucket_id))
+        except BaseException:
+            self.remove(written)
+            raise
+        return written
+
+    def _states(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> tuple[Buckets, Buckets, Buckets]:
+        """The files whose keys may have changed, and the state before and after."""
         changed = [e for e in entries if e.file.level >= self.level]
         ids = {(e.partition, e.bucket) for e in changed}
-        choice = PartitionFilter.of(self.state.schema, {partition for partition, _ in ids})
-        live = live_entries(self.state.manifests, latest, choice) if latest and ids else []
-        before = [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
+        before = self._live(latest, ids)
         # A compaction merges files from below into the state, and its result is what they and the state are together:
         # so the large files of the state are read once. An append adds files to it.
         merged = [e for e in entries if e.file.level < self.level and e.kind == FileKind.DELETE]
@@ -82,15 +98,28 @@ class Producer:
             removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
             holders = [e for e in changed if e.kind == FileKind.ADD]
         after = [*(e for e in before if e.identifier not in removed), *holders]
-        was, became = self._by_bucket(before), self._by_bucket(after)
-        written: list[ManifestEntry] = []
-        try:
-            for bucket_id, scan in self._by_bucket(holders).items():
-                written += self._write(scan, was.get(bucket_id), became.get(bucket_id))
-        except BaseException:
-            self.remove(written)
-            raise
-        return written
+        return self._by_bucket(holders), self._by_bucket(before), self._by_bucket(after)
+
+    def _states_read_alone(
+        self, latest: Snapshot | None, entries: Sequence[ManifestEntry]
+    ) -> tuple[Buckets, Buckets, Buckets]:
+        """The same with deletion vectors: changes are those of the keys that a compaction finds at level 0, and the
+        rows that these have now are in the files that it makes. An append may fill buckets that were empty."""
+        added = [e for e in entries if e.kind == FileKind.ADD and e.file.level >= self.level]
+        holders = [e for e in entries if e.kind == FileKind.DELETE and e.file.level < self.level]
+        if all(e.kind == FileKind.ADD for e in entries):
+            holders = added
+        ids = {(e.partition, e.bucket) for e in holders}
+        deletions = deletions_of(self.state, latest) if ids else {}
+        before = self._by_bucket(self._live(latest, ids))
+        marked = {one: replace(scan, deletions=deletions.get(one, NO_DELETIONS)) for one, scan in before.items()}
+        return self._by_bucket(holders), marked, self._by_bucket(added)
+
+    def _live(self, latest: Snapshot | None, ids: Collection[BucketId]) -> list[ManifestEntry]:
+        """The files of the state in some buckets."""
+        choice = PartitionFilter.of(self.state.schema, {partition for partition, _ in ids})
+        live = live_entries(self.state.manifests, latest, choice) if latest and ids else []
+        return [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
 
     def remove(self, entries: Sequence[ManifestEntry]) -> None:
         """Remove the files of a changelog whose commit failed."""
@@ -168,6 +197,8 @@ def producer_of(state: TableState, kind: str) -> Producer | None:
         return None
     # The files of a write that adds columns have a schema that is written right before the snapshot.
     state = replace(state, schemas=state.schemas.knowing(schema))
+    if options.changelog_producer == "lookup" and schema.reads_files_alone:
+        return Producer(state, write_target(state), 1)
     if options.changelog_producer == "lookup":
         return Producer(state, write_target(state), 0) if kind == "APPEND" else None
     if options.changelog_producer == "full-compaction":

@@ -120,13 +120,16 @@ def write_vectors(
 ) -> IndexEntry:
     """Write the index file of a bucket's deletion vectors, each of at least one position, by names of data files.
 
+    The length that metadata gives includes size and checksum in the 64-bit form only, as in Paimon.
+
     Raises:
         StorageError: it cannot be written.
     """
     parts, at, ranges = [_FORMAT], len(_FORMAT), []
+    wide = target.schema.core_options.deletion_vectors_bitmap64
     for file_name, positions in vectors.items():
-        data = encode_positions(positions)
-        length = len(data) - _SIZE_AND_CHECKSUM
+        data = encode_positions(positions, wide=wide)
+        length = len(data) if wide else len(data) - _SIZE_AND_CHECKSUM
         ranges.append({"f0": file_name, "f1": at, "f2": length, "_CARDINALITY": len(positions)})
         parts.append(data)
         at += len(data)

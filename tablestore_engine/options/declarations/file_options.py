@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablestore_engine.options.declarations.needs import BLOCKS, INDEXED_COLUMNS, KEY, ZSTD
+from tablestore_engine.options.declarations.needs import BLOCKS, INDEXED_COLUMNS, KEY, VECTORS, ZSTD
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, Option
 from tablestore_engine.options.option_type import (
     BOOLEAN,
@@ -114,6 +114,15 @@ class FileOptions:
         "key, of all merge engines but `first-row`, reads need not merge, and every write looks its keys up. Other "
         "tables with it, which other tools make, are read.",
         immutable=True,
+    )
+    deletion_vectors_bitmap64 = Option(
+        "deletion-vectors.bitmap64",
+        BOOLEAN,
+        False,
+        "Write deletion vectors as 64-bit bitmaps, which some readers do not know; 32 bits are enough for "
+        "files of four billion rows.",
+        immutable=True,
+        needs=VECTORS,
     )
     deletion_vectors_merge_on_read = Option(
         "deletion-vectors.merge-on-read",

@@ -42,13 +42,6 @@ _OURS = (
 )
 
 _REFUSED = (
-    _refused_writes(
-        "deletion-vectors.bitmap64",
-        BOOLEAN,
-        False,
-        "Use 64-bit deletion bitmaps.",
-        ignored="readers would expect 64-bit bitmaps in the files that are written here",
-    ),
     _refused_reads(
         "bucket-function.type",
         ENUM,

@@ -40,6 +40,7 @@ INDEX_FILES = Need(
     "without an index of dynamic buckets and without deletion vectors",
     lambda table: table.has_hash_index or table.core_options.deletion_vectors,
 )
+VECTORS = Need("without 'deletion-vectors.enabled' = 'true'", lambda table: table.core_options.deletion_vectors)
 MARKED_ROWS = Need(
     "but in a table without a primary key and with 'deletion-vectors.enabled' = 'true'",
     lambda table: not table.is_keyed and table.core_options.deletion_vectors,

@@ -21,6 +21,7 @@ def check_vectors_written(schema: TableSchema) -> None:
 
 
 _LEAVE_ONE = "Leave one of these two options out."
+_LOOKUP = "Leave one of these two options out, or use 'changelog-producer' = 'lookup'."
 _OTHER_ENGINE = (
     "Leave the option out, or use another merge engine: with a primary key 'deduplicate', 'partial-update' or "
     "'aggregation'."
@@ -38,8 +39,9 @@ def _reasons(schema: TableSchema) -> Iterator[tuple[str, str]]:
         yield f"for writing with 'merge-engine' = '{engine.name}', which replaces no row, nor by Paimon", _OTHER_ENGINE
     if schema.crosses_partitions:
         yield "for writing with a primary key that leaves a partition column out", _WHOLE_KEY
-    if options.changelog_producer != "none":
-        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'", _LEAVE_ONE
+    if options.changelog_producer not in ("none", "lookup"):
+        others = "" if options.changelog_producer == "input" else ", nor by Paimon"
+        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'{others}", _LOOKUP
     if options.log_system != "none":
         yield f"for writing with 'log.system' = '{options.log_system}'", _LEAVE_ONE
     # Rows can be read when the write that made them has compacted them.

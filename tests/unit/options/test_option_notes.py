@@ -64,6 +64,7 @@ TABLES = {
     needs.NO_KEY: ([PLAIN], [KEYED]),
     needs.DYNAMIC_BUCKETS: ([DYNAMIC], [PLAIN, KEYED]),
     needs.INDEX_FILES: ([DYNAMIC, MARKED], [PLAIN, KEYED, CROSSING]),
+    needs.VECTORS: ([MARKED, table({"deletion-vectors.enabled": "true"}, ("id",))], [PLAIN, KEYED]),
     needs.MARKED_ROWS: ([MARKED], [PLAIN, table({"deletion-vectors.enabled": "true"}, ("id",))]),
     needs.PARTITIONS: ([PARTITIONED], [PLAIN, KEYED]),
     needs.ZSTD: (

@@ -233,7 +233,7 @@ def test_no_option_of_paimon_is_missing():
 @pytest.mark.parametrize(
     "mapping",
     [
-        {"deletion-vectors.bitmap64": "true"},
+        {"deletion-vectors.merge-on-read": "true"},
         {"row-tracking.enabled": "true"},
         {"partial-update.unknown": "a"},
         {"bucket": "-2"},
@@ -307,7 +307,7 @@ FOREIGN = {
     "merge-engine": "aggregation",
     "from.the.future": "1",
     "bucket": "-1",
-    "deletion-vectors.bitmap64": "odd",
+    "deletion-vectors.merge-on-read": "odd",
 }
 
 
@@ -343,7 +343,7 @@ def test_a_number_out_of_its_range_is_refused_here_and_the_nearest_one_in_tables
         ({}, True, True, True),
         ({"bucket": "4"}, True, True, True),
         ({}, False, True, True),
-        ({"bucket": "4", "deletion-vectors.bitmap64": "true"}, True, True, False),
+        ({"bucket": "4", "deletion-vectors.merge-on-read": "true"}, True, True, False),
         ({"bucket": "4", "merge-engine": "tablestore-count"}, True, False, False),
         ({"bucket": "4", "scan.mode": "latest"}, True, True, True),
     ],

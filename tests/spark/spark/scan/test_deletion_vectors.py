@@ -102,7 +102,7 @@ def test_only_columns_of_the_query_are_read(store, table, words):
 
 
 def test_tables_of_other_writers_are_not_written(store, table):
-    table = with_options(store.catalog, table, {"deletion-vectors.bitmap64": "true"})
+    table = with_options(store.catalog, table, {"deletion-vectors.merge-on-read": "true"})
     before = table.latest_snapshot()
     for statement in (
         "INSERT INTO t VALUES ('p 0', 1, 'x')",
@@ -111,7 +111,7 @@ def test_tables_of_other_writers_are_not_written(store, table):
         "ALTER TABLE t COMPACT",
         "CALL sys.rollback(table => 't', version => '1')",
     ):
-        with pytest.raises(OptionError, match=r"'deletion-vectors.bitmap64' = 'true' is not supported"):
+        with pytest.raises(OptionError, match=r"'deletion-vectors.merge-on-read' = 'true' is not supported"):
             store.sql(statement)
     assert table.latest_snapshot() == before
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.deletion_vectors import vector
 
-from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions, words_of
+from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions, encode_positions, words_of
 
 # Written by the Roaring library: {0, 7, 299} and 1000 … 1999 in one container of runs; then five containers, of which
 # the last one is a run, so that offsets come too.
@@ -45,6 +45,9 @@ def test_bitmaps(wide):
 def test_beyond_four_billion():
     found = [5, 2**32 + 1, 2**33, 2**33 + 70_000]
     assert deleted_positions(vector(found, wide=True)).tolist() == found
+    written = encode_positions(np.array(found, np.int64), wide=True)
+    assert deleted_positions(written).tolist() == found
+    assert written == vector(found, wide=True)
 
 
 @given(positions)

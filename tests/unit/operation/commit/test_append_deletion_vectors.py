@@ -299,7 +299,7 @@ def test_past_snapshots_keep_their_vectors(catalog):
     [
         ({"merge-engine": "tablestore-count"}, "merge-engine"),
         ({"compaction.schedule.enabled": "true"}, "compaction.schedule.enabled"),
-        ({"deletion-vectors.bitmap64": "true"}, "bitmap64"),
+        ({"deletion-vectors.merge-on-read": "true"}, "merge-on-read"),
     ],
 )
 def test_a_table_with_other_options_is_refused(catalog, options, refused):

@@ -76,6 +76,19 @@ def test_an_upsert_marks_the_old_rows(catalog):
     assert list(deleted_positions(data[1:])) == [3, 50]
 
 
+def test_wide_bitmaps(catalog):
+    table = keyed_table(catalog, {**VECTORS, "deletion-vectors.bitmap64": "true"})
+    table.write(keyed_arrow(1, *range(1000)))
+    table.write(keyed_arrow(2, 3, 50))
+    (entry,) = table.index_files()
+    (one,) = entry.deletion_vectors
+    data = table.io.read(table.paths.index_file(entry.file_name))
+    assert (one["f1"], one["f2"], len(data)) == (1, entry.file_size - 1, entry.file_size)
+    assert data[5:9] == (1_681_511_377).to_bytes(4, "little")
+    assert list(deleted_positions(data[1:])) == [3, 50]
+    assert values(table) == {**dict.fromkeys(range(1000), 1), 3: 2, 50: 2}
+
+
 def test_deletes_leave_no_record(catalog):
     table = keyed_table(catalog, VECTORS)
     table.write(keyed_arrow(1, *range(10)))
@@ -265,7 +278,6 @@ def test_changes_are_those_of_the_rows(catalog):
         ({"write-only": "true"}, ["id"]),
         ({"compaction.schedule.enabled": "true"}, ["id"]),
         ({"deletion-vectors.merge-on-read": "true"}, ["id"]),
-        ({"deletion-vectors.bitmap64": "true"}, ["id"]),
     ],
     ids=str,
 )

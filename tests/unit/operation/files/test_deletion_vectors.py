@@ -44,11 +44,11 @@ def test_rows_of_a_table_without_a_key(append, wide, counts):
     assert (found.row_count, found.row_count_exact) == (200_010 - len(removed), True)
 
 
-def test_nothing_is_written_of_64_bits(catalog, append):
-    append = with_options(catalog, append, {"deletion-vectors.bitmap64": "true"})
+def test_nothing_is_written_where_unmerged_rows_count(catalog, append):
+    append = with_options(catalog, append, {"deletion-vectors.merge-on-read": "true"})
     before = append.latest_snapshot()
     for action in (lambda: write(append, [1]), append.write_target, lambda: append.roll_back(1)):
-        with pytest.raises(OptionError, match=r"'deletion-vectors.bitmap64' = 'true' is not supported"):
+        with pytest.raises(OptionError, match=r"'deletion-vectors.merge-on-read' = 'true' is not supported"):
             action()
     assert append.latest_snapshot() == before
 

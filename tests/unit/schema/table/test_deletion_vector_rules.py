@@ -21,7 +21,6 @@ def schema(keys, partitions, options):
     [
         (("id",), LOG),
         ((), LOG),
-        (("id",), {"changelog-producer": "input"}),
         (("id",), {"write-only": "true"}),
         (("id",), {"compaction.schedule.enabled": "true"}),
     ],
@@ -45,6 +44,14 @@ def test_another_engine_is_to_be_used():
 def test_tables_that_are_written():
     check_vectors_written(schema((), (), VECTORS))
     check_vectors_written(schema(("id",), (), {**VECTORS, "sequence.field": "v"}))
+
+
+@pytest.mark.parametrize(("producer", "said"), [("input", "'input'."), ("full-compaction", "nor by Paimon.")])
+def test_the_producer_is_to_be_another_one(producer, said):
+    with pytest.raises(OptionError, match=said) as caught:
+        check_vectors_written(schema(("id",), (), {**VECTORS, "changelog-producer": producer}))
+    assert "'changelog-producer' = 'lookup'" in caught.value.hint
+    check_vectors_written(schema(("id",), (), {**VECTORS, "changelog-producer": "lookup"}))
 
 
 def test_the_key_is_to_be_the_whole_one():
