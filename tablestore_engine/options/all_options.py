@@ -163,10 +163,23 @@ def _ratio(one: str, other: str) -> float:
 
 def notes_of(options: Mapping[str, str], schema: Any) -> tuple[str, ...]:
     """Sentences for options that a table of that schema sets and that have no effect: here at all, because the table
-    lacks what they need, or because they are no options."""
+    lacks what they need, or because they are no options; and for two which together hide new rows."""
     kept = [key for key in options if _has_no_effect(key)]
     unknown = [key for key in options if find_option(key) is None]
-    return (*_sentences_on_needs(options, schema), *_sentences(kept, unknown))
+    return (
+        *_sentences_on_needs(options, schema),
+        *_sentences_on_hidden_rows(options, schema),
+        *_sentences(kept, unknown),
+    )
+
+
+def _sentences_on_hidden_rows(options: Mapping[str, str], schema: Any) -> Iterator[str]:
+    keys = {CompactionOptions.write_only.key, FileOptions.deletion_vectors.key}
+    if keys & options.keys() and schema.core_options.write_only and schema.reads_files_alone:
+        yield (
+            f"With '{CompactionOptions.write_only.key}' and deletion vectors, new rows can be read when another process"
+            " has compacted the table."
+        )
 
 
 def _has_no_effect(key: str) -> bool:

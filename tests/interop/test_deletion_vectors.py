@@ -14,7 +14,6 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable
 from support.interop.readers import EVERY_READER, READERS
 
-from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.types.types import AtomicType
 
 VECTORS = {"deletion-vectors.enabled": "true"}
@@ -42,9 +41,6 @@ def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
     # pypaimon does not know the wide form.
     for reader in ("datafusion",) if wide else READERS:
         assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
-    if key:
-        with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
-            table.write(_rows([1]))
 
 
 def test_they_read_ours(catalog, paimon, name):

@@ -69,7 +69,7 @@ def compact_written(
     if not written:
         return None
     if state.schema.reads_files_alone:
-        return merge_unread(state, whatever_size)
+        return None if state.options.write_only else merge_unread(state, whatever_size)
     options, now = state.options, now_millis()
     if options.compaction_schedule_enabled:
         schedule_after_commit(state, now)
@@ -88,6 +88,8 @@ def compact_written(
 
 def merge_unread(state: TableState, execute: Execute = execute_here) -> Snapshot | None:
     """Merge what is at level 0 of a table with deletion vectors: its readers leave that out. In other tables nothing.
+
+    Also of a `write-only` table, for statements that must read all of its rows.
 
     Raises:
         ConflictError: other compactions keep winning.

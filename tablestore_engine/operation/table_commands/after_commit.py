@@ -194,7 +194,7 @@ def follow_none(state: TableState, execute: Execute = execute_here) -> Snapshot 
         with _saying_that_rows_are_unread():
             return merge_unread(_as_committed(Committed(state, latest)), execute)
 
-    if not state.schema.reads_files_alone:
+    if not state.schema.reads_files_alone or state.options.write_only:
         return None
     return warned_of(_NOT_COMPACTED.format(table=state.name), step)
 

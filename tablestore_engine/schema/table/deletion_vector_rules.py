@@ -44,8 +44,5 @@ def _reasons(schema: TableSchema) -> Iterator[tuple[str, str]]:
         yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'{others}", _LOOKUP
     if options.log_system != "none":
         yield f"for writing with 'log.system' = '{options.log_system}'", _LEAVE_ONE
-    # Rows can be read when the write that made them has compacted them.
-    if keyed and options.write_only:
-        yield "for writing with 'write-only' = 'true'", _LEAVE_ONE
     if options.compaction_schedule_enabled:
         yield "for writing with 'compaction.schedule.enabled' = 'true'", _LEAVE_ONE

@@ -152,6 +152,15 @@ def test_a_table_that_lacks_what_an_option_needs_says_so(option):
         assert notes_of({key: value}, one) == (f"Option '{key}' has no effect {option.needs.otherwise}.",)
 
 
+def test_rows_that_wait_are_said():
+    alone = {"write-only": "true"}
+    both = {**alone, "deletion-vectors.enabled": "true"}
+    (note,) = notes_of(alone, table(both, ("id",)))
+    assert note.startswith("With 'write-only' and deletion vectors, new rows can be read when")
+    assert notes_of(both, table(both)) == ()
+    assert notes_of(alone, table(alone, ("id",))) == ()
+
+
 def test_options_of_one_need_are_one_note():
     options = {"num-levels": "7", "retractions": "refuse", "data-file.thin-mode": "true", "log.retention": "1 d"}
     assert notes_of(options, PLAIN) == (

@@ -208,3 +208,17 @@ def test_statements_give_what_they_give_without_vectors(store, options):
             == store.sql("SELECT * FROM plain WHERE id = 7").collect()
         )
     assert {e.file.level for e in store.table("marked").live_files()} > {5}
+
+
+def test_statements_on_a_write_only_table_read_all_rows(store):
+    store.sql(
+        "CREATE TABLE t (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED) "
+        "WITH ('bucket' = '1', 'deletion-vectors.enabled' = 'true', 'write-only' = 'true')"
+    )
+    store.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    store.sql("INSERT INTO t VALUES (2, 'c'), (3, 'd')")
+    assert ids_of(store, "SELECT id FROM t") == [1, 2]
+    store.sql("UPDATE t SET v = concat(v, '+') WHERE id >= 2")
+    assert store.sql("SELECT v FROM t WHERE id = 2").collect()[0][0] == "c", "the update waits for a compaction, too"
+    store.sql("CALL sys.compact(table => 't')")
+    assert sorted(map(tuple, store.sql("SELECT * FROM t").collect())) == [(1, "a"), (2, "c+"), (3, "d+")]

@@ -184,6 +184,22 @@ def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
         assert values(table, snapshot=table.snapshot_store.load(snapshot_id)) == state
 
 
+def test_rows_of_a_write_only_table_are_read_after_a_compaction(catalog):
+    table = keyed_table(catalog, {**VECTORS, "write-only": "true", "changelog-producer": "lookup"})
+    table.write(keyed_arrow(1, *range(5)))
+    assert values(table) == dict.fromkeys(range(5), 1)  # nothing was there to merge with
+    table.write(keyed_arrow(2, 1, 7))
+    table.write(keyed_arrow(3, 2))
+    table.write(keyed_arrow(0)[:0])
+    assert values(table) == dict.fromkeys(range(5), 1)
+    assert [e.file.level for e in table.live_files()].count(0) == 2
+    before = table.latest_snapshot()
+    assert before.changelog_record_count == 0
+    compact_fully(table)
+    assert values(table) == {**dict.fromkeys(range(5), 1), 1: 2, 2: 3, 7: 2}
+    assert table.latest_snapshot().changelog_record_count == 5
+
+
 def test_rows_that_a_killed_write_left_are_merged_by_the_next_one(catalog):
     table = keyed_table(catalog, VECTORS)
     table.write(keyed_arrow(1, *range(5)))
@@ -275,7 +291,6 @@ def test_changes_are_those_of_the_rows(catalog):
         ({"merge-engine": "tablestore-count"}, []),
         ({"merge-engine": "first-row"}, ["id"]),
         ({"changelog-producer": "input"}, ["id"]),
-        ({"write-only": "true"}, ["id"]),
         ({"compaction.schedule.enabled": "true"}, ["id"]),
         ({"deletion-vectors.merge-on-read": "true"}, ["id"]),
     ],

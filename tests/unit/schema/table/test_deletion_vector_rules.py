@@ -21,7 +21,6 @@ def schema(keys, partitions, options):
     [
         (("id",), LOG),
         ((), LOG),
-        (("id",), {"write-only": "true"}),
         (("id",), {"compaction.schedule.enabled": "true"}),
     ],
 )
