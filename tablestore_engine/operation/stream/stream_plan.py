@@ -30,7 +30,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     recorded_entries,
 )
 from tablestore_engine.operation.commit.append_deletion_vectors import keeps_file_vectors
-from tablestore_engine.operation.scan.plan_scan import plan_scan
+from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
@@ -86,7 +86,24 @@ class StreamPlanner:
             return self._before(options.snapshot, latest)
         if options.mode == "from-timestamp":
             return self._position_at(options.millis, latest)
-        return StreamPosition(0) if latest is None else StreamPosition.within(latest, 0, whole=True)
+        whole = self._last_without_waiting_rows(latest)
+        return StreamPosition(0) if whole is None else StreamPosition.within(whole, 0, whole=True)
+
+    def _last_without_waiting_rows(self, latest: Snapshot | None) -> Snapshot | None:
+        """The newest snapshot of which all rows that were recorded can be read; None for the empty table.
+
+        With deletion vectors and the producer `input`, changes are recorded before a compaction makes their rows
+        readable.
+        """
+        schema = self.state.schema
+        if not (schema.reads_files_alone and schema.core_options.changelog_producer == "input"):
+            return latest
+        one = latest
+        while one is not None and any(e.file.level == 0 for e in live_entries(self.state.manifests, one)):
+            if one.commit_kind == "OVERWRITE" or (one.id > 1 and not self.state.snapshots.exists(one.id - 1)):
+                raise self._lost("has rows in all snapshots to begin with that no compaction has merged yet")
+            one = self.state.snapshots.load(one.id - 1) if one.id > 1 else None
+        return one
 
     def _position_at(self, millis: int, latest: Snapshot | None) -> StreamPosition:
         """The position before the changes that were committed at a time or later, as far as they are kept."""

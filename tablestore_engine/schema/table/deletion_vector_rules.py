@@ -38,11 +38,10 @@ def _reasons(schema: TableSchema) -> Iterator[tuple[str, str]]:
     if keyed and engine.rules.kept is Kept.OLDEST:
         yield f"for writing with 'merge-engine' = '{engine.name}', which replaces no row, nor by Paimon", _OTHER_ENGINE
     if schema.crosses_partitions:
-        yield "for writing with a primary key that leaves a partition column out", _WHOLE_KEY
-    if options.changelog_producer not in ("none", "lookup"):
-        others = "" if options.changelog_producer == "input" else ", nor by Paimon"
-        yield f"for writing with 'changelog-producer' = '{options.changelog_producer}'{others}", _LOOKUP
+        yield "for writing with a primary key that leaves a partition column out (Paimon has it)", _WHOLE_KEY
+    if options.changelog_producer == "full-compaction":
+        yield "for writing with 'changelog-producer' = 'full-compaction', nor by Paimon", _LOOKUP
     if options.log_system != "none":
-        yield f"for writing with 'log.system' = '{options.log_system}'", _LEAVE_ONE
+        yield f"for writing with 'log.system' = '{options.log_system}', which Paimon does not have", _LEAVE_ONE
     if options.compaction_schedule_enabled:
-        yield "for writing with 'compaction.schedule.enabled' = 'true'", _LEAVE_ONE
+        yield "for writing with 'compaction.schedule.enabled' = 'true', which Paimon does not have", _LEAVE_ONE

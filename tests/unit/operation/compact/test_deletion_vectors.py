@@ -290,7 +290,7 @@ def test_changes_are_those_of_the_rows(catalog):
     [
         ({"merge-engine": "tablestore-count"}, []),
         ({"merge-engine": "first-row"}, ["id"]),
-        ({"changelog-producer": "input"}, ["id"]),
+        ({"changelog-producer": "full-compaction"}, ["id"]),
         ({"compaction.schedule.enabled": "true"}, ["id"]),
         ({"deletion-vectors.merge-on-read": "true"}, ["id"]),
     ],

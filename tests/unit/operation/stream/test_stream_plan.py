@@ -75,11 +75,12 @@ def history(table, keyed, dice):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", ["keyed", "lookup", "vectors", "append", "buckets", "marks"])
+@pytest.mark.parametrize("kind", ["keyed", "lookup", "vectors", "looked up", "append", "buckets", "marks"])
 def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     dice = random.Random(seed)
-    keyed = kind in ("keyed", "lookup", "vectors")
+    keyed = kind in ("keyed", "lookup", "vectors", "looked up")
     more = {"lookup": {"changelog-producer": "lookup"}, "vectors": {"deletion-vectors.enabled": "true"}}
+    more["looked up"] = {**more["lookup"], **more["vectors"]}
     options = more.get(kind, {})
     if keyed:
         table = keyed_table(tmp_path, {"bucket": "2", **options})
@@ -92,6 +93,7 @@ def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
         history(table, keyed, dice)
     planner = StreamPlanner(table.state)
     sources = {"lookup": ChangeSource.RECORDED, "append": ChangeSource.FILES, "buckets": ChangeSource.FILES}
+    sources["looked up"] = ChangeSource.RECORDED
     assert planner.source is sources.get(kind, ChangeSource.STATES)
     latest = dice.random() < 0.5
     state = content(table) if latest else Counter()
@@ -261,6 +263,38 @@ def test_rows_that_vectors_delete_are_in_the_pieces_of_a_bucket(tmp_path):
         stored = {f.file_name: f for f in (*plan.before.files, *plan.after.files)}
         assert (piece.files, piece.rows) == (len(stored), sum(f.row_count for f in stored.values()))
         assert {f.row_count for f in plan.before.files} >= {1_000}, "the file stayed"
+
+
+def test_recorded_rows_that_wait_for_a_compaction_come_once(tmp_path):
+    options = {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "input"}
+    table = keyed_table(tmp_path, options)
+
+    def read(position):
+        return [[(row["_row_kind"], row["id"]) for row in changes] for _, changes in batches(planner, position)]
+
+    planner = StreamPlanner(table.state)
+    write(table, rows([1, 2]))
+    write(table, rows([3]))
+    write(table, rows([4, 1], v=7), [PUT, DELETE])
+    # The rows of the two last commits cannot be read yet, and come as what is recorded since.
+    begun = planner.begin(StreamOptions())
+    assert (begun.snapshot, begun.whole) == (1, True)
+    merge_unread(table.state)
+    assert read(begun) == [[("+I", 1), ("+I", 2)], [("+I", 3), ("-D", 1), ("+I", 4)]]
+    begun = planner.begin(StreamOptions())
+    assert begun.snapshot == table.latest_snapshot().id
+    assert read(begun) == [[("+I", 2), ("+I", 3), ("+I", 4)]]
+
+
+def test_a_stream_cannot_begin_where_all_snapshots_have_rows_that_wait(tmp_path):
+    options = {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "input"}
+    table = keyed_table(tmp_path, options)
+    for number in range(3):
+        write(table, rows([number, 5], v=number), [PUT, DELETE])
+    assert StreamPlanner(table.state).begin(StreamOptions()) == StreamPosition(0)
+    table.io.delete(table.paths.snapshot(1))
+    with pytest.raises(ChangesNotFound, match="no compaction has merged yet"):
+        StreamPlanner(table.state).begin(StreamOptions())
 
 
 def test_limits_count_the_files_of_which_rows_are_marked(tmp_path):
