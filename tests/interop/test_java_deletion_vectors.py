@@ -165,7 +165,18 @@ def _both_write(java, table, more, everything_agrees):
             everything_agrees(table)
 
 
-@pytest.mark.parametrize("more", [{}, {"file.format": "orc"}, {"data-file.thin-mode": "true"}], ids=str)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"file.format": "orc"},
+        {"data-file.thin-mode": "true"},
+        {"sequence.field": "n", "deletion-vectors.bitmap64": "true"},
+        {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"},
+        {"changelog-producer": "lookup"},
+    ],
+    ids=str,
+)
 def test_ours(java, catalog, name, everything_agrees, more):
     """Tables that only we write, in every state."""
     options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", **VECTORS, **more}

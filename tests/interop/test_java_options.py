@@ -99,7 +99,7 @@ APPEND = {
     **{f"bucketed-{name}": options for name, options in BUCKETED.items()},
 }
 READ_ONLY = {
-    "wide_bitmaps": ({"deletion-vectors.bitmap64": "true"}, "deletion-vectors.bitmap64"),
+    "merge_on_read": ({"deletion-vectors.merge-on-read": "true"}, "deletion-vectors.merge-on-read"),
 }
 REFUSED = {
     "remainder": ({"bucket-function.type": "mod"}, "bucket-function.type"),

@@ -235,6 +235,43 @@ def test_a_compaction_that_others_overtook_begins_again(catalog, between):
     assert not find_orphans(table.state, 1 << 60)  # nothing of the lost attempt is left
 
 
+def test_a_fold_that_others_overtook_counts_each_row_once(catalog):
+    sums = {**VECTORS, "merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+    table = keyed_table(catalog, sums)
+    table.write(keyed_arrow(1, *range(20)))
+    late = new_job(table)
+    write(table, rows([1, 2], 5))
+    overtaken = []
+
+    def execute(tasks):
+        if not overtaken:
+            overtaken.append(True)
+            write(table, rows([2, 3], 7))
+            merge_unread(table.state)
+        return execute_here(tasks)
+
+    merge_unread(table.state, execute)
+    assert values(table) == {**dict.fromkeys(range(20), 1), 1: 6, 2: 13, 3: 8}
+    write(table, rows([2], 100), job=late)  # it began before the others
+    merge_unread(table.state)
+    assert values(table) == {**dict.fromkeys(range(20), 1), 1: 6, 2: 113, 3: 8}
+    assert not find_orphans(table.state, 1 << 60)
+    compact_fully(table)
+    assert values(table) == {**dict.fromkeys(range(20), 1), 1: 6, 2: 113, 3: 8}
+
+
+def test_a_first_row_that_overlaps_no_merged_one_is_folded_with_that_of_its_level(catalog):
+    """A file of level 0 that is alone in its section goes up as it is only where no old row may count."""
+    table = keyed_table(catalog, {**VECTORS, "merge-engine": "aggregation", "fields.v.aggregate-function": "sum"})
+    table.write(keyed_arrow(1, *range(2_000)))
+    for _ in range(2):
+        (alone,) = (write(table, rows([5, 3_000], 2)), merge_unread(table.state))[1:]
+        assert alone.commit_kind == "COMPACT"
+    found = values(table)
+    assert (found[5], found[3_000], len(found)) == (5, 4, 2_001)
+    assert sum(vectors(table).values()) + 2_001 == sum(e.file.row_count for e in table.live_files())
+
+
 def test_two_writers_at_once_both_stay(catalog):
     table = keyed_table(catalog, VECTORS)
     table.write(keyed_arrow(1, *range(20)))
