@@ -27,6 +27,7 @@ from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.alter.column_options import with_names
 from tablestore_engine.schema.table.check_constraints import PREFIX as CHECK
 from tablestore_engine.schema.table.computed_columns import check_stored
+from tablestore_engine.schema.table.deletion_vector_rules import check_recorded_as_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -131,7 +132,9 @@ class Table(TableHistory):
                 raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
             if option.immutable or key.startswith(CHECK):
                 raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one {what}.")
-        return self.with_schema(replace(self.schema, options={**self.schema.options, **changes}))
+        changed = replace(self.schema, options={**self.schema.options, **changes})
+        check_recorded_as_stored(self.schema, changed)
+        return self.with_schema(changed)
 
     @property
     def path(self) -> str:

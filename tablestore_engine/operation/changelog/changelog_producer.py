@@ -8,7 +8,8 @@ same atomic step: no change is lost or recorded twice, whichever processes commi
   With deletion vectors that is what a compaction of level 0 changes, as in Paimon: its rows can be read from then on.
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
-Overwrites record no changes, as in Paimon.
+Overwrites record no changes, as in Paimon. What a compaction records, the table's own options say, not those of the
+statement that it follows: it merges rows of other writers, too.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tablestore_engine.operation.changelog.arrow_changes import changelog_rows, 
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff
 from tablestore_engine.operation.changelog.newest_changes import newest_changes
 from tablestore_engine.operation.changelog.reach import BucketId, Reach
+from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.files.deletion_vectors import NO_DELETIONS, deletions_of
 from tablestore_engine.operation.files.rolling_writer import BucketFiles, RollingWriter, WriteTarget, write_target
 from tablestore_engine.operation.read.held_files import HeldRecords
@@ -190,13 +192,18 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, 
     writer.write(rows.append_column(SEQUENCE_NUMBER.name, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows)))
 
 
-def producer_of(state: TableState, kind: str) -> Producer | None:
-    """The maker of the changelog of a commit of a kind (APPEND, COMPACT, …); None when it has none."""
-    options, schema = state.options, state.schema
-    if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
+def producer_of(state: TableState, change: Change) -> Producer | None:
+    """The maker of the changelog of a commit; None when it has none."""
+    kind, schema = change.kind, state.schema
+    if not schema.primary_keys or kind not in ("APPEND", "COMPACT"):
+        return None
+    # A compaction also merges what others wrote: the options of the statement that it follows say nothing about that.
+    schema = state.schemas.load(schema.id) if kind == "COMPACT" else schema
+    options = schema.core_options
+    if not options.change_tracking:
         return None
     # The files of a write that adds columns have a schema that is written right before the snapshot.
-    state = replace(state, schemas=state.schemas.knowing(schema))
+    state = replace(state, schema=schema, schemas=state.schemas.knowing(schema))
     if options.changelog_producer == "lookup" and schema.reads_files_alone:
         return Producer(state, write_target(state), 1)
     if options.changelog_producer == "lookup":

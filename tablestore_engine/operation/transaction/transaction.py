@@ -178,7 +178,7 @@ def publish_change(
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
     if change.changelog is None:
-        change = replace(change, changelog=producer_of(state, change.kind))
+        change = replace(change, changelog=producer_of(state, change))
     properties = intent.properties
     if has_log(state.options) and not state.options.change_tracking:
         properties = {**(properties or {}), UNTRACKED: "true"}

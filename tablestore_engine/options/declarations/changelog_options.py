@@ -32,7 +32,8 @@ class ChangelogOptions:
         "change-tracking",
         BOOLEAN,
         True,
-        "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone.",
+        "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone; refused there "
+        "with deletion vectors and the producer lookup.",
         ours=True,
         needs=CHANGELOG_OR_LOG,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options import FileOptions
+from tablestore_engine.options import ChangelogOptions, FileOptions
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.schema.table.table_schema import TableSchema
 
@@ -18,6 +18,26 @@ def check_vectors_written(schema: TableSchema) -> None:
         return
     for reason, hint in _reasons(schema):
         raise OptionError(f"{_NAMED} {reason}.", hint=hint)
+
+
+_RECORDING = ("changelog_producer", "change_tracking", "row_deduplicate", "row_deduplicate_ignore_fields")
+
+
+def check_recorded_as_stored(stored: TableSchema, given: TableSchema) -> None:
+    """Raise an OptionError if the options of one statement change what compactions of new rows record.
+
+    Such a compaction merges what waits, also of other writers, and another process may make it.
+    """
+    if not (stored.records_when_compacted or given.records_when_compacted):
+        return
+    for name in _RECORDING:
+        if getattr(stored.core_options, name) != getattr(given.core_options, name):
+            raise OptionError(
+                f"Option '{getattr(ChangelogOptions, name).key}' cannot be set for one statement: with deletion "
+                "vectors and 'changelog-producer' = 'lookup', compactions of new rows record changes, also those of "
+                "other statements.",
+                hint="Set it by ALTER TABLE: it then counts for rows written from then on.",
+            )
 
 
 _LEAVE_ONE = "Leave one of these two options out."

@@ -182,6 +182,13 @@ class TableSchema:
         return self.merge_engine.rules.kept is Kept.FOLD or bool(self.core_options.sequence_field)
 
     @property
+    def records_when_compacted(self) -> bool:
+        """Whether, in a table with deletion vectors, the compaction that makes new rows readable records their changes.
+        A commit that adds rows which can be read at once records them itself."""
+        options = self.core_options
+        return self.reads_files_alone and options.change_tracking and options.changelog_producer == "lookup"
+
+    @property
     def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
