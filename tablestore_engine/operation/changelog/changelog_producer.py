@@ -8,8 +8,8 @@ same atomic step: no change is lost or recorded twice, whichever processes commi
   With deletion vectors that is what a compaction of level 0 changes, as in Paimon: its rows can be read from then on.
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
-Overwrites record no changes, as in Paimon. What a compaction records, the table's own options say, not those of the
-statement that it follows: it merges rows of other writers, too.
+Overwrites record no changes, as in Paimon. What a compaction records, schemas of the table say, not the options of
+the statement that it follows: it merges rows of other writers, too.
 """
 
 from __future__ import annotations
@@ -106,9 +106,14 @@ class Producer:
         self, latest: Snapshot | None, entries: Sequence[ManifestEntry]
     ) -> tuple[Buckets, Buckets, Buckets]:
         """The same with deletion vectors: changes are those of the keys that a compaction finds at level 0, and the
-        rows that these have now are in the files that it makes. An append may fill buckets that were empty."""
+        rows that these have now are in the files that it makes. An append may fill buckets that were empty.
+
+        What is found there is recorded if the schema that it was written with says so, whatever the options are now:
+        its own commit has not recorded it then.
+        """
         added = [e for e in entries if e.kind == FileKind.ADD and e.file.level >= self.level]
-        holders = [e for e in entries if e.kind == FileKind.DELETE and e.file.level < self.level]
+        waited = [e for e in entries if e.kind == FileKind.DELETE and e.file.level < self.level]
+        holders = [e for e in waited if self.state.schemas.load(e.file.schema_id).records_when_compacted]
         if all(e.kind == FileKind.ADD for e in entries):
             holders = added
         ids = {(e.partition, e.bucket) for e in holders}
@@ -194,20 +199,21 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, 
 
 def producer_of(state: TableState, change: Change) -> Producer | None:
     """The maker of the changelog of a commit; None when it has none."""
-    kind, schema = change.kind, state.schema
-    if not schema.primary_keys or kind not in ("APPEND", "COMPACT"):
+    if not state.schema.primary_keys or change.kind not in ("APPEND", "COMPACT"):
         return None
-    # A compaction also merges what others wrote: the options of the statement that it follows say nothing about that.
-    schema = state.schemas.load(schema.id) if kind == "COMPACT" else schema
-    options = schema.core_options
-    if not options.change_tracking:
-        return None
+    # A compaction also merges what others wrote, with columns that this process may not know. The options of the
+    # statement that it follows say nothing about that.
+    compacted = [state.schema.id, *(e.file.schema_id for e in change.added)] if change.kind == "COMPACT" else []
+    schema = state.schemas.load(max(compacted)) if compacted else state.schema
     # The files of a write that adds columns have a schema that is written right before the snapshot.
     state = replace(state, schema=schema, schemas=state.schemas.knowing(schema))
-    if options.changelog_producer == "lookup" and schema.reads_files_alone:
+    options = schema.core_options
+    if schema.reads_files_alone and (compacted or schema.records_when_compacted):
         return Producer(state, write_target(state), 1)
+    if not options.change_tracking:
+        return None
     if options.changelog_producer == "lookup":
-        return Producer(state, write_target(state), 0) if kind == "APPEND" else None
+        return None if compacted else Producer(state, write_target(state), 0)
     if options.changelog_producer == "full-compaction":
         return Producer(state, write_target(state), options.num_levels - 1)
     return None

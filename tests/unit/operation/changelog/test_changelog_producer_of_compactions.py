@@ -7,6 +7,8 @@ from support.tables import compact, keyed_table, reload, rows, write
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
+from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
+from tablestore_engine.schema.types.types import parse_type
 
 VECTORS = {"deletion-vectors.enabled": "true", "bucket": "1"}
 LOOKUP = {**VECTORS, "changelog-producer": "lookup"}
@@ -55,3 +57,42 @@ def test_a_full_compaction_by_an_untracked_statement_records_the_changes_of_othe
     write(hinted, rows([3], 3))
     compact(hinted)
     assert sorted(recorded(table)) == [("+I", 1, 1), ("+I", 2, 2), ("+I", 3, 3), ("+U", 1, 2), ("-U", 1, 1)]
+
+
+@pytest.mark.parametrize("options", [LOOKUP, {"bucket": "1", "changelog-producer": "full-compaction"}], ids=str)
+def test_a_process_that_does_not_know_a_new_column_records_it(catalog, options):
+    table = keyed_table(catalog, options)
+    write(table, rows([1, 2], 0))
+    compact(table)
+    after = table.latest_snapshot().id
+    write(table.alter(AddColumn("w", parse_type("INT"))), [{"id": 2, "v": 1, "w": 6}, {"id": 3, "v": 3, "w": 7}])
+    if options is LOOKUP:
+        merge_unread(table.state)
+    else:
+        compact(table)
+    assert sorted(recorded(table, after)) == [("+I", 3, 3, 7), ("+U", 2, 1, 6), ("-U", 2, 0, None)]
+
+
+STEPS = ["input to lookup", "lookup to input", "lookup to none", "none to lookup"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("writer", ["before", "late"])
+@pytest.mark.parametrize("compactor", ["old", "new"])
+def test_rows_that_wait_are_recorded_as_their_writer_knew_the_table(catalog, step, writer, compactor):
+    """Once each: by its own commit, or by the compaction of any process."""
+    before, after = step.split(" to ")
+    old = keyed_table(catalog, {**VECTORS, "changelog-producer": before, "write-only": "true"})
+    write(old, rows([1], 0))
+    begun = old.latest_snapshot().id
+    if writer == "before":
+        write(old, rows([1], 1))
+    new = old.alter(SetOption("changelog-producer", after))
+    if writer == "late":
+        write(old, rows([1], 1))
+    write(new, rows([2], 2))
+    merge_unread((old if compactor == "old" else new).state)
+    reading = reload(new) if after != "none" else reload(new).alter(SetOption("changelog-producer", "input"))
+    mine = {"input": [("+I", 1, 1)], "lookup": [("+U", 1, 1), ("-U", 1, 0)], "none": []}
+    others = {"input": [("+I", 2, 2)], "lookup": [("+I", 2, 2)], "none": []}
+    assert sorted(recorded(reading, begun)) == sorted([*mine[before], *others[after]])
