@@ -231,21 +231,14 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
         ValueError: the bytes end before the row does.
     """
     fields = _fields_of(tuple(types))
-    return tuple(_values(data, enumerate(fields))) if data else (None,) * len(fields)
-
-
-def decode_value(data: bytes, position: int, data_type: DataType) -> Any:
-    """One value of a row, as `decode_row` gives it."""
-    return _values(data, ((position, _field_of(data_type)),))[0] if data else None
-
-
-def _values(data: bytes, chosen: Iterable[tuple[int, _Field]]) -> list[Any]:
+    if not data:
+        return (None,) * len(fields)
     arity = row_arity(data)
     start = 4 + null_bits_size(arity)
     if len(data) < start + 8 * arity:
-        raise ValueError(f"a row of {arity} fields needs more than {len(data)} bytes")
+        raise ValueError(_too_short(data))
     values: list[Any] = []
-    for position, field in chosen:
+    for position, field in enumerate(fields):
         bit = position + 8
         if position >= arity or field.kind == _NESTED or data[4 + (bit >> 3)] >> (bit & 7) & 1:
             values.append(None)
@@ -255,7 +248,35 @@ def _values(data: bytes, chosen: Iterable[tuple[int, _Field]]) -> list[Any]:
             values.append(field.read(field.packer.unpack_from(data, slot)[0]))
         else:
             values.append(field.read(_stored_at(data, slot, field.kind)))
+    return tuple(values)
+
+
+def decode_column(rows: Iterable[bytes], position: int, data_type: DataType) -> list[Any]:
+    """The value at one position of many rows, each as `decode_row` gives it and raising like it."""
+    field, bit = _field_of(data_type), position + 8
+    kind, read, unpack = field.kind, field.read, field.packer.unpack_from
+    null_at, null = 4 + (bit >> 3), 1 << (bit & 7)
+    values: list[Any] = []
+    head, is_there, slot, end = b"", False, 0, 0  # alike in rows of as many fields
+    for data in rows:
+        if not data:
+            values.append(None)
+            continue
+        if data[:4] != head:
+            head, arity = data[:4], row_arity(data)
+            start = 4 + null_bits_size(arity)
+            is_there, slot, end = position < arity and kind != _NESTED, start + 8 * position, start + 8 * arity
+        if len(data) < end:
+            raise ValueError(_too_short(data))
+        if not is_there or data[null_at] & null:
+            values.append(None)
+        else:
+            values.append(read(unpack(data, slot)[0] if kind == _FIXED else _stored_at(data, slot, kind)))
     return values
+
+
+def _too_short(data: bytes) -> str:
+    return f"a row of {row_arity(data)} fields needs more than {len(data)} bytes"
 
 
 def _stored_at(data: bytes, slot: int, kind: int) -> Any:

@@ -84,6 +84,9 @@ def merge_entries(entries: Iterable[ManifestEntry]) -> list[ManifestEntry]:
     Raises:
         ValueError: a file is added twice, or added after it was deleted: no writer does that.
     """
+    entries = list(entries)
+    if len({one.file.file_name for one in entries}) == len(entries):
+        return entries  # each is of a file of its own, as in a base without removals
     live: dict[Hashable, ManifestEntry] = {}
     for entry in entries:
         key = entry.identifier

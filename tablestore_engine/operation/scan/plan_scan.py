@@ -92,7 +92,7 @@ def plan_scan(
     if snapshot is None:
         return ScanPlan(None, schema, ())
     choice = PartitionFilter.of(schema, named)
-    if predicate is not None or partition_filter is not None:
+    if partition_filter is not None or (predicate is not None and schema.partition_keys):
         choice = PartitionFilter(schema, predicate, partition_filter, named)
     entries = live_entries(state.manifests, snapshot, choice)
     _refuse_retractions(entries, schema)

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Context, Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
-from typing import Any
+from operator import and_, or_
+from typing import Any, NamedTuple
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
 from tablestore_engine.schema.table.predicate import (
@@ -48,6 +49,15 @@ class Bounds:
     row_count: int | None = None
 
 
+class ColumnBounds(NamedTuple):
+    """The bounds of one column in many files: each sequence has one item for each file."""
+
+    minima: Sequence[Any]
+    maxima: Sequence[Any]
+    null_counts: Sequence[int | None]
+    row_counts: Sequence[int]
+
+
 def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataType, Bounds] | None]) -> bool:
     """Whether some row may satisfy the predicate. `bounds(column)` gives type and bounds, None if unknown."""
     if predicate is None:
@@ -60,29 +70,73 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
     if found is None or isinstance(predicate, OfCast):
         return True
     data_type, known = found
+    return _bounds_test(predicate, data_type)(known.minimum, known.maximum, known.null_count, known.row_count)
+
+
+def each_may_match(
+    predicate: Predicate, files: int, bounds: Callable[[str], tuple[DataType, ColumnBounds] | None]
+) -> list[bool]:
+    """Whether some row of each of so many files may satisfy the predicate, as `may_match` decides. `bounds(column)`
+    gives the type of a column and its bounds in all of them."""
+    if isinstance(predicate, (And, Or)):
+        join = and_ if isinstance(predicate, And) else or_
+        answers = [join is and_] * files
+        for child in predicate.children:
+            answers = list(map(join, answers, each_may_match(child, files, bounds)))
+        return answers
+    found = None if isinstance(predicate, OfCast) else bounds(predicate.column)
+    if found is None or isinstance(predicate, OfCast):
+        return [True] * files
+    data_type, known = found
+    test = _bounds_test(predicate, data_type)
+    return list(map(test, known.minima, known.maxima, known.null_counts, known.row_counts))
+
+
+_BETWEEN: Mapping[str, Callable[[Any, Any, Any], Any]] = {
+    "=": lambda value, low, high: low <= value <= high,
+    "<": lambda value, low, _high: low < value,
+    "<=": lambda value, low, _high: low <= value,
+    ">": lambda value, _low, high: high > value,
+    ">=": lambda value, _low, high: high >= value,
+}
+"""Whether something between two values compares so with another value."""
+
+_BoundsTest = Callable[[Any, Any, "int | None", "int | None"], bool]
+"""Whether a row may fit, by the least and the greatest value of a column, its nulls, and the number of rows."""
+
+
+def _bounds_test(predicate: Compare | In | IsNull | IsNotNull, data_type: DataType) -> _BoundsTest:
+    """The test of a predicate on a column of a type."""
     if isinstance(predicate, IsNull):
-        return known.null_count != 0  # Java Paimon writes -1 where a Parquet footer has no count
-    all_null = known.null_count is not None and known.null_count == known.row_count
+        # Java Paimon writes -1 where a Parquet footer has no count.
+        return lambda _low, _high, nulls, _rows: nulls != 0
     if isinstance(predicate, IsNotNull):
-        return not all_null
-    if all_null:
-        return False
-    if known.minimum is None or known.maximum is None:
-        return True
+        return lambda _low, _high, nulls, rows: nulls is None or nulls != rows
+    fits = _values_test(predicate, data_type)
+
+    def test(low: Any, high: Any, nulls: int | None, rows: int | None) -> bool:
+        if nulls is not None and nulls == rows:
+            return False
+        return fits is None or low is None or high is None or bool(fits(low, high))
+
+    return test
+
+
+def _values_test(predicate: Compare | In, data_type: DataType) -> Callable[[Any, Any], Any] | None:
+    """Whether a value between two others may fit; None where the constants do not compare with a type."""
     if isinstance(predicate, In):
         values = _in_order(predicate.values, tuple(map(type, predicate.values)), data_type)
-        if values is None:
-            return True
-        at = bisect_left(values, known.minimum)
-        return at < len(values) and bool(values[at] <= known.maximum)
+        return None if values is None else partial(_is_one_between, values)
     value = comparable(predicate.value, data_type)
     if value is None:
-        return True
-    if predicate.op == "=":
-        return bool(known.minimum <= value <= known.maximum)
-    if predicate.op in ("<", "<="):
-        return bool(known.minimum < value if predicate.op == "<" else known.minimum <= value)
-    return bool(known.maximum > value if predicate.op == ">" else known.maximum >= value)
+        return None
+    return partial(_BETWEEN[predicate.op], value)
+
+
+def _is_one_between(values: Sequence[Any], low: Any, high: Any) -> bool:
+    """Whether one of some sorted values is between two others."""
+    at = bisect_left(values, low)
+    return at < len(values) and values[at] <= high
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.binary_row_cases import GOLDEN, UTC, VALUES
 
-from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, decode_value, encode_row
+from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_column, decode_row, encode_row
 from tablestore_engine.metadata.bucket_hash import hash_words
 from tablestore_engine.schema.types.types import ArrayType, parse_type
 
@@ -21,7 +21,7 @@ def test_golden_rows(types, values, data, hashed):
     parsed = [parse_type(one) for one in types]
     assert encode_row(values, parsed).hex() == data
     assert list(decode_row(bytes.fromhex(data), parsed)) == values
-    assert [decode_value(bytes.fromhex(data), i, kind) for i, kind in enumerate(parsed)] == values
+    assert [decode_column([bytes.fromhex(data)], i, kind) for i, kind in enumerate(parsed)] == [[v] for v in values]
     assert hash_words(bytes.fromhex(data)[4:]) == hashed
 
 
@@ -63,7 +63,9 @@ def test_rows_of_another_arity_are_padded_with_nulls():
     assert decode_row(encode_row([1], one), two) == (1, None)
     assert decode_row(encode_row([1, "a"], two), one) == (1,)
     assert decode_row(b"", two) == (None, None)
-    assert decode_value(encode_row([1], one), 1, two[1]) is decode_value(b"", 1, two[1]) is None
+    several = [encode_row([1], one), encode_row([2, "a"], two), b"", encode_row([3, "longer than 7"], two), EMPTY_ROW]
+    assert decode_column(several, 0, two[0]) == [1, 2, None, 3, None]
+    assert decode_column(several, 1, two[1]) == [None, "a", None, "longer than 7", None]
 
 
 def test_nested_values_can_only_be_null():
@@ -88,6 +90,8 @@ def test_cut_bytes_are_an_error(cut):
     data = encode_row(["a longer text"], [parse_type("STRING")])
     with pytest.raises(ValueError, match=r"needs more|ends at"):
         decode_row(data[:cut], [parse_type("STRING")])
+    with pytest.raises(ValueError, match=r"needs more|ends at"):
+        decode_column([data, data[:cut]], 0, parse_type("STRING"))
 
 
 def test_values_that_do_not_fit_are_an_error():
@@ -116,3 +120,4 @@ def test_every_row_round_trips(row):
     data = encode_row(values, types)
     assert len(data) % 8 == 4
     assert list(decode_row(data, types)) == values
+    assert [decode_column([data, data], at, kind) for at, kind in enumerate(types)] == [[v, v] for v in values]

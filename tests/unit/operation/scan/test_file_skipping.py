@@ -1,13 +1,18 @@
-"""How many rows a comparison certainly holds for, and how many nulls columns have, by statistics."""
+"""Which files may hold rows of a predicate, for how many rows a comparison certainly holds, and how many nulls columns
+have, by statistics."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.append_deletion_vectors import prepared_delete
+from support.soak import examples
 from support.tables import make_table, write
 
-from tablestore_engine.operation.scan.file_skipping import certain_rows, null_counts
-from tablestore_engine.schema.table.predicate import Compare
+from tablestore_engine.operation.scan.file_skipping import certain_rows, files_may_match, null_counts
+from tablestore_engine.operation.scan.stats_may_match import Bounds, may_match
+from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RetypeColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type
 
@@ -71,3 +76,74 @@ def test_nulls_are_counted_in_files_of_every_schema(tmp_path):
     assert counts == [None, None, None, None, None, 1], "of the type of today"
     before = table.state.schemas.load(table.schema.id - 1)
     assert list(null_counts(files, before, table.state.schemas.load, "v")) == [None, 2, 1, None, 0, None]
+
+
+LEAVES = [
+    *(Compare(name, op, value) for name in "avw" for op in ("=", "<", "<=", ">", ">=") for value in (1, 3)),
+    *(Compare("s", op, "m") for op in ("=", "<", ">=")),
+    In("v", (2, 5)),
+    IsNull("v"),
+    IsNotNull("v"),
+    IsNotNull("w"),
+    IsNull("s"),
+]
+STEPS = (
+    None,
+    AddColumn("w", parse_type("INT")),
+    SetOption("metadata.stats-mode", "none"),
+    SetOption("metadata.stats-mode", "full"),
+    DropColumn("a"),
+    AddColumn("a", parse_type("INT")),
+    RetypeColumn("v", parse_type("BIGINT")),
+)
+
+
+@pytest.fixture(scope="module")
+def evolved(tmp_path_factory):
+    """A table; its files, the rows of each as they are read today, and of which columns there are statistics."""
+    table, rows_of = make_table(tmp_path_factory.mktemp("t"), {"a": "INT", "v": "INT", "s": "STRING"}), {}
+    for number, step in enumerate(STEPS):
+        table = table if step is None else table.alter(step)
+        null_today = {name for name, since in (("w", 1), ("a", 5)) if number < since}
+        without = {"v", "s", "w"} if number == 2 else set()
+        for first in range(5):
+            values = [None if (first + at) % 4 == 3 else first + at for at in range(1 + first % 3)]
+            texts = [None if one is None else "kmop"[one % 4] * 9 for one in values]
+            rows = [{"a": v, "v": v, "w": number, "s": text} for v, text in zip(values, texts, strict=True)]
+            write(table, [{name: row[name] for name in table.schema.field_names} for row in rows])
+            read = [{name: None if name in null_today else row[name] for name in row} for row in rows]
+            for entry in table.live_files():
+                rows_of.setdefault(entry.file.file_name, (read, without))
+    return table, [(entry.file, *rows_of[entry.file.file_name]) for entry in table.live_files()]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.recursive(
+        st.sampled_from(LEAVES),
+        lambda inner: st.builds(
+            lambda kind, parts: kind(tuple(parts)), st.sampled_from([And, Or]), st.lists(inner, min_size=1, max_size=3)
+        ),
+        max_leaves=5,
+    ),
+    st.none() | st.frozensets(st.sampled_from("avws")),
+    st.randoms(use_true_random=False),
+)
+def test_files_of_every_schema_are_decided_by_their_rows(evolved, predicate, only, order):
+    """By bounds that a naive look at the rows finds, in whatever order the files are."""
+    table, files = evolved
+    files = order.sample(files, len(files))
+
+    def may(rows, without):
+        def bounds(name):
+            if name in without or (only is not None and name not in only):
+                return None
+            known = [row[name] for row in rows if row[name] is not None]
+            found = Bounds(min(known, default=None), max(known, default=None), len(rows) - len(known), len(rows))
+            return table.schema.field(name).type, found
+
+        return may_match(predicate, bounds)
+
+    expected = [may(rows, without) for _, rows, without in files]
+    found = files_may_match([file for file, *_ in files], predicate, table.schema, table.state.schemas.load, only)
+    assert found == expected

@@ -12,7 +12,15 @@ from support.soak import examples
 from support.tables import make_table, schema_of, write
 
 from tablestore_engine.metadata.bucket_hash import bucket_of
-from tablestore_engine.operation.scan.stats_may_match import Bounds, buckets_for, comparable, key_value, may_match
+from tablestore_engine.operation.scan.stats_may_match import (
+    Bounds,
+    ColumnBounds,
+    buckets_for,
+    comparable,
+    each_may_match,
+    key_value,
+    may_match,
+)
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, IsNull, Or
 from tablestore_engine.schema.types.types import parse_type
 
@@ -252,6 +260,36 @@ def holds(predicate, row):
         ">": value > other,
         ">=": value >= other,
     }[predicate.op]
+
+
+@st.composite
+def bounds(draw, column):
+    """Bounds of a column in one file; a value that no row is known to have may be unknown alone."""
+    least, greatest = sorted(draw(st.tuples(*[VALUES.get(column, st.integers(0, 12))] * 2)))
+    rows, nulls = draw(st.integers(1, 4)), draw(st.sampled_from([None, -1, 0, 1, 2, 3, 4]))
+    return Bounds(draw(st.sampled_from([least, None])), draw(st.sampled_from([greatest, None])), nulls, rows)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.data(), predicates(), st.integers(0, 5), st.sets(st.sampled_from(sorted(COLUMNS))))
+def test_many_files_are_decided_as_each_of_them(data, predicate, files, unknown):
+    known = {
+        column: (parse_type(kind), data.draw(st.lists(bounds(column), min_size=files, max_size=files)))
+        for column, kind in COLUMNS.items()
+        if column not in unknown
+    }
+
+    def of_all(column):
+        if column not in known:
+            return None
+        kind, every = known[column]
+        values = [(one.minimum, one.maximum, one.null_count, one.row_count) for one in every]
+        return kind, ColumnBounds(*([one[at] for one in values] for at in range(4)))
+
+    def of_one(number):
+        return lambda column: (known[column][0], known[column][1][number]) if column in known else None
+
+    assert each_may_match(predicate, files, of_all) == [may_match(predicate, of_one(number)) for number in range(files)]
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
