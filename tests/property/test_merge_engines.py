@@ -185,7 +185,7 @@ def test_records_in_the_order_of_a_column(data, descending):
             at = next(writes) // 2
             for row, _ in what if verb in WRITES else []:
                 row["at"] = (-1 if descending else 1) * at
-                at = at if verb == "overtaken" else next(writes) // 2
+                at = at if verb in ("race", "overtaken") else next(writes) // 2
     history = options, steps, piece
     options = {**engine_options(chosen, ignoring), "sequence.field": "at"}
     options["sequence.field.sort-order"] = "descending" if descending else "ascending"
@@ -220,6 +220,26 @@ def test_partial_update(history, removes):
 
     options = {"merge-engine": "partial-update", f"partial-update.{option}": "true"}
     play({"v0": "STRING", "v1": "INT"}, options, history, expected)
+
+
+@THOROUGH
+@given(
+    histories({"v": st.integers(0, 9)}, [INSERT, DELETE], vectors=True),
+    st.lists(st.tuples(st.integers(1, 9), st.sampled_from([INSERT, INSERT, DELETE])), min_size=4, max_size=8),
+)
+def test_writers_that_are_first_to_fill_a_table_at_once(history, first):
+    """A delete and what follows it stay apart until they are merged with what another one has written."""
+    more, steps, piece = history
+    steps = [("race", [({"p": 0, "id": 0, "v": v}, kind) for v, kind in first]), *steps]
+
+    def expected(records):
+        deleted = [i for i, (kind, _) in enumerate(records) if kind == DELETE]
+        rows = [(False, row["v"]) for _, row in records[deleted[-1] + 1 if deleted else 0 :]]
+        return {"v": naive.fold("sum", {}, rows)} if rows else None
+
+    options = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+    options["aggregation.remove-record-on-delete"] = "true"
+    play({"v": "INT"}, options, (more, steps, piece), expected)
 
 
 GROUPS = {("g",): ["a", "b", "total"], ("h", "i"): ["c", "most", "number"]}

@@ -94,8 +94,8 @@ ANY_ORDER = [
 
 
 @st.composite
-def histories(draw, columns, kinds):
-    """Options, steps, and how many rows come to the writer at a time.
+def histories(draw, columns, kinds, *, vectors=False):
+    """Options, steps, and how many rows come to the writer at a time. `vectors`: all tables have deletion vectors.
 
     Most tables have one partition and few buckets: the keys are the same four, and each folds more records.
     """
@@ -108,7 +108,7 @@ def histories(draw, columns, kinds):
         "num-sorted-run.compaction-trigger": str(draw(st.integers(2, 4))),
         "target-file-size": draw(st.sampled_from(["1 b", "2 kb", "128 mb"])),
     }
-    if draw(st.integers(0, 2)) == 0:
+    if vectors or draw(st.integers(0, 2)) == 0:
         options["deletion-vectors.enabled"] = "true"
     return options, draw(st.lists(steps_of(rows), min_size=1, max_size=12)), draw(st.integers(1, 9))
 

@@ -1,15 +1,16 @@
 """Playing steps on a table: writes of all kinds and what may come between them.
 
-A *step* is a verb and what it is about. Writes: `write`, `buffer` (through a tiny write buffer, which spills), `begin`
-(files are written, on the snapshot of now) and `end` (one that was begun is committed, or is lost to a conflict);
-`overtaken` ends a write of its rows after some of them were written once more and compacted; `overwrite` of one row's
-partition, `truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and
-`run` by the timeline. Writes are numbered in the order in which they began: that is the order of their records,
-whenever they were committed.
+A *step* is a verb and what it is about. Writes: `write`, `leave`, `buffer` (through a tiny write buffer, which spills),
+`begin` (files are written, on the snapshot of now) and `end` (one that was begun is committed, or is lost to a
+conflict); `race` begins two writes at once, of half of its rows each, and ends both in any order; `overtaken` ends a
+write of its rows after some of them were written once more and compacted; `overwrite` of one row's partition,
+`truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and `run` by the
+timeline. Writes are numbered in the order in which they began: that is the order of their records, whenever they were
+committed.
 
-In a table with deletion vectors a compaction follows each write, as statements have it, and `write` takes two commits,
-which it merges at once. Records are in the order of commits there: a delete is forgotten once it was merged, and what
-comes late is refused where it matters. Nothing is scheduled.
+In a table with deletion vectors a compaction follows each write, as statements have it, but for that of `leave`, and
+`write` takes two commits, which it merges at once. Records are in the order in which they are merged there: a delete is
+forgotten once it was merged, and what comes late is refused where it matters. Nothing is scheduled.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.write.write_buffer import BufferSizes
 from tablestore_engine.operation.write_job.hash_index_change import index_change
 
-WRITES = ("write", "buffer", "begin", "overtaken")
+WRITES = ("write", "leave", "buffer", "begin", "race", "overtaken")
 NUMBERS_OF_A_WRITE = 1_000  # each layer takes one
 _VERBS = (
-    *("write",) * 4, "buffer", "buffer", "begin", "begin", "end", "end", "overtaken",
+    *("write",) * 4, "leave", "buffer", "buffer", "begin", "begin", "end", "end", "race", "overtaken",
     "compact", "compact", "full", "newest", "newest", "schedule", "run", "run",
 )  # fmt: skip
 _ABOUT = {
@@ -70,6 +71,7 @@ class Player:
     def __init__(self, table, *, pieces=3):
         self.table = table
         self.committed = []  # the number of a write, its rows with kinds
+        self._waiting = []  # the same of those that readers leave out until they are merged
         self._pieces = pieces
         self._begun = []
         self._numbers = itertools.count(0, NUMBERS_OF_A_WRITE)
@@ -83,6 +85,8 @@ class Player:
     def take(self, verb, what):
         """Take one step."""
         getattr(self, f"_{verb}")(what)
+        if verb in ("compact", "full", "newest"):
+            self._merge()  # what is left in some buckets
 
     @property
     def _merges(self):
@@ -93,6 +97,15 @@ class Player:
             self._commit(self._prepared(rows[: len(rows) // 2]), merges=False)
             rows = rows[len(rows) // 2 :]
         self._commit(self._prepared(rows))
+
+    def _leave(self, rows):
+        self._commit(self._prepared(rows), merges=False)
+
+    def _race(self, rows):
+        self._begin(rows[: len(rows) // 2])
+        self._begin(rows[len(rows) // 2 :])
+        self._end(len(self._begun) - (1 if len(rows) % 3 == 0 else 2))
+        self._end(len(self._begun) - 1)
 
     def _buffer(self, rows):
         self._commit(self._prepared(rows, pieces=self._pieces, sizes=BufferSizes(300, 600)))
@@ -171,9 +184,18 @@ class Player:
             index=index_change(begun.job, begun.result),
         )
         Committer(self.table.state.with_schema(begun.job.schema)).commit(change, identity())
-        self.committed.append((begun.job.sequence_number, begun.rows))
+        written = {entry.file.file_name for entry in begun.result.entries}
+        unread = self._merges and any(
+            entry.file.level == 0 and entry.file.file_name in written for entry in self.table.live_files()
+        )
+        (self._waiting if unread else self.committed).append((begun.job.sequence_number, begun.rows))
         if merges:
-            merge_unread(self.table.state)
+            self._merge()
+
+    def _merge(self):
+        merge_unread(self.table.state)
+        self.committed += sorted(self._waiting, key=lambda of: of[0])
+        self._waiting.clear()
 
 
 def play(player, steps, expected, shown):

@@ -13,7 +13,8 @@ replaced by newer records. A write after such a compaction checks this itself (`
 
 If the order in which records fold matters (`MergeEngine.takes_late`), records must not be added to level 0 that are
 older than merged ones, nor stay there while newer records are merged. If records are kept apart, a bulk load has also
-settled its own records, so no older record may have been added to its bucket.
+settled its own records, so no older record may have been added to its bucket. (With deletion vectors it has settled
+none, see `WriteJob.level_of`.)
 """
 
 from __future__ import annotations

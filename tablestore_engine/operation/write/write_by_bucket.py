@@ -59,7 +59,7 @@ class BucketSwitch:
                 raise AssertionError(f"rows of bucket {bucket_id[1]} are not in one piece: they came unsorted")
             self._seen.add(bucket_id)
             self._finish()
-            self._open(bucket_id, values)
+            self._open(bucket_id, values, layered=LAYER_COLUMN in group.column_names)
         if not schema.primary_keys:
             self._write_unkeyed(group)
             return
@@ -69,7 +69,7 @@ class BucketSwitch:
         layers = group.column(LAYER_COLUMN).to_numpy()
         group = group.drop_columns([LAYER_COLUMN])
         if self._level:
-            # The bucket was empty: these are all records of their keys.
+            # The bucket was empty, or will be: these are all records of their keys.
             last = last_of_key_mask(group, schema.trimmed_primary_keys)
             self._write_layer(fold_sorted(group, last, schema.merge_engine, ROW_KIND_COLUMN), 0)
             return
@@ -108,8 +108,8 @@ class BucketSwitch:
             with suppress(StorageError):
                 self._job.target.io.delete(index_path(self._job.target.paths, self._job.schema, entry))
 
-    def _open(self, bucket_id: tuple[bytes, int], values: Sequence[Any]) -> None:
-        self._level = self._job.level_of(*bucket_id)
+    def _open(self, bucket_id: tuple[bytes, int], values: Sequence[Any], *, layered: bool) -> None:
+        self._level = self._job.level_of(*bucket_id, layered=layered)
         self._bucket_id = bucket_id
         self._path = self._partitions.path(values) if values else ""
         if self._job.dynamic is not None:

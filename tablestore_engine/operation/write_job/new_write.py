@@ -73,4 +73,5 @@ def new_job(
         dynamic=dynamic,
         intent=intent,
         base_snapshot_id=snapshot_id,
+        overwrites=removes is not None,
     )

@@ -45,6 +45,7 @@ class WriteJob:
     row_level: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
     bulk_load: bool = False  # keys that occur twice end this attempt, which did not keep the order of rows
     settled: bool = False  # rows of the table itself, which are rewritten: they are records already
+    overwrites: bool = False  # its commit removes all that others have written to the buckets
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
     dynamic: DynamicBuckets | None = None
     intent: WriteIntent = PLAIN
@@ -93,9 +94,16 @@ class WriteJob:
         """The number of buckets of a partition."""
         return self.partition_buckets.get(partition, self.total_buckets)
 
-    def level_of(self, partition: bytes, bucket: int) -> int:
-        """Rows of an empty bucket are written to the top level, others to level 0."""
+    def level_of(self, partition: bytes, bucket: int, *, layered: bool = False) -> int:
+        """Rows of an empty bucket are written to the top level, others to level 0.
+
+        The records of sequence layers (`layered`) are folded for the top level, as if they were all of their keys. If
+        others are first to fill a bucket, such a write conflicts; not so with deletion vectors, where all its files go
+        to level 0 instead. Hence its layers are at level 0 from the beginning.
+        """
         if not self.schema.primary_keys or (partition, bucket) in self.occupied:
+            return 0
+        if layered and self.schema.reads_files_alone and not self.overwrites:
             return 0
         return self.schema.core_options.num_levels - 1
 
