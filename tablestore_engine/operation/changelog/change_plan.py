@@ -292,16 +292,17 @@ def recorded_commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
 def commit_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
     """The files that those commits added and removed which write rows."""
     lists = [one.delta_manifest_list for one in commits if one.commit_kind not in NO_ROWS]
-    return _entries(state, lists)
+    return entries_of(state, lists)
 
 
 def recorded_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
     """The changelog files of commits."""
     lists = [one.changelog_manifest_list for one in commits if one.commit_kind != "OVERWRITE"]
-    return _entries(state, [one for one in lists if one])
+    return entries_of(state, [one for one in lists if one])
 
 
-def _entries(state: TableState, lists: Iterable[str]) -> list[ManifestEntry]:
+def entries_of(state: TableState, lists: Iterable[str]) -> list[ManifestEntry]:
+    """The entries of some lists of manifests."""
     metas = [meta for name in lists for meta in state.manifests.read_list(name)]
     return [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
 

@@ -17,6 +17,7 @@ from enum import Enum
 from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
     AllRows,
@@ -25,6 +26,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     changelog_plan,
     commit_entries,
     committed_plan,
+    entries_of,
     plan_changes,
     recorded_commit,
     recorded_entries,
@@ -90,20 +92,37 @@ class StreamPlanner:
         return StreamPosition(0) if whole is None else StreamPosition.within(whole, 0, whole=True)
 
     def _last_without_waiting_rows(self, latest: Snapshot | None) -> Snapshot | None:
-        """The newest snapshot of which all rows that were recorded can be read; None for the empty table.
+        """The newest snapshot of which all rows can be read whose changes are recorded; None for the empty table.
 
-        With deletion vectors and the producer `input`, changes are recorded before a compaction makes their rows
+        With deletion vectors, a commit may record changes (the producer `input`) before a compaction makes their rows
         readable.
         """
-        schema = self.state.schema
-        if not (schema.reads_files_alone and schema.core_options.changelog_producer == "input"):
+        if latest is None or not (self.state.schema.reads_files_alone and self.source is ChangeSource.RECORDED):
             return latest
-        one = latest
-        while one is not None and any(e.file.level == 0 for e in live_entries(self.state.manifests, one)):
+        one: Snapshot | None = latest
+        waiting = {e.identifier for e in live_entries(self.state.manifests, latest) if self._waits(e)}
+        while one is not None and waiting:
             if one.commit_kind == "OVERWRITE" or (one.id > 1 and not self.state.snapshots.exists(one.id - 1)):
-                raise self._lost("has rows in all snapshots to begin with that no compaction has merged yet")
+                raise self._all_wait()
+            for entry in filter(self._waits, entries_of(self.state, [one.delta_manifest_list])):
+                if entry.kind == FileKind.ADD:
+                    waiting.discard(entry.identifier)
+                else:
+                    waiting.add(entry.identifier)
             one = self.state.snapshots.load(one.id - 1) if one.id > 1 else None
         return one
+
+    def _waits(self, entry: ManifestEntry) -> bool:
+        """Whether a compaction will make rows readable that it does not record."""
+        return entry.file.level == 0 and not self.state.schemas.load(entry.file.schema_id).records_when_compacted
+
+    def _all_wait(self) -> ChangesNotFound:
+        return ChangesNotFound(
+            f"A new stream cannot begin with the rows of table {self.state.name}: no compaction has merged yet what is "
+            "recorded since the last snapshot from which it could go on.",
+            hint=f"Compact it first: CALL sys.compact(table => '{self.state.name}'). Or read only the changes from now "
+            "on: 'scan.mode' = 'latest'.",
+        )
 
     def _position_at(self, millis: int, latest: Snapshot | None) -> StreamPosition:
         """The position before the changes that were committed at a time or later, as far as they are kept."""

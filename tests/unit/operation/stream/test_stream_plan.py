@@ -9,19 +9,22 @@ from collections import Counter
 
 import pytest
 from support.append_deletion_vectors import prepared_delete
-from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
+from support.tables import PUT, compact, keyed_table, make_table, partitioned_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
 from tablestore_engine.operation.changelog.change_plan import plan_changes
-from tablestore_engine.operation.compact.auto_compaction import merge_unread
+from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
+from tablestore_engine.operation.compact.pick_tasks import pick_tasks
+from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.history.change_range import change_range
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.stream.pieces import packed, pieces_of, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
 from tablestore_engine.operation.table_commands.alter_table import alter_table
-from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.metadata_files.consumer_store import consumers
 
@@ -30,6 +33,7 @@ DELETE = 3
 
 
 NO_LIMITS = Limits()
+INPUT = {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "input"}
 
 
 def batches(planner, position, limits=NO_LIMITS):
@@ -266,8 +270,7 @@ def test_rows_that_vectors_delete_are_in_the_pieces_of_a_bucket(tmp_path):
 
 
 def test_recorded_rows_that_wait_for_a_compaction_come_once(tmp_path):
-    options = {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "input"}
-    table = keyed_table(tmp_path, options)
+    table = keyed_table(tmp_path, INPUT)
 
     def read(position):
         return [[(row["_row_kind"], row["id"]) for row in changes] for _, changes in batches(planner, position)]
@@ -279,6 +282,8 @@ def test_recorded_rows_that_wait_for_a_compaction_come_once(tmp_path):
     # The rows of the two last commits cannot be read yet, and come as what is recorded since.
     begun = planner.begin(StreamOptions())
     assert (begun.snapshot, begun.whole) == (1, True)
+    altered = table.alter(SetOption("changelog-producer", "lookup"))  # what is recorded is not recorded again
+    assert StreamPlanner(altered.state).begin(StreamOptions()) == begun
     merge_unread(table.state)
     assert read(begun) == [[("+I", 1), ("+I", 2)], [("+I", 3), ("-D", 1), ("+I", 4)]]
     begun = planner.begin(StreamOptions())
@@ -286,15 +291,40 @@ def test_recorded_rows_that_wait_for_a_compaction_come_once(tmp_path):
     assert read(begun) == [[("+I", 2), ("+I", 3), ("+I", 4)]]
 
 
-def test_a_stream_cannot_begin_where_all_snapshots_have_rows_that_wait(tmp_path):
-    options = {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "input"}
-    table = keyed_table(tmp_path, options)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_new_stream_begins_at_the_newest_snapshot_without_waiting_rows(tmp_path, seed):
+    dice = random.Random(seed)
+    table = partitioned_table(tmp_path, INPUT)
+    whole = write(table, rows([0], p="a")).id
+    for _ in range(30):
+        latest = table.latest_snapshot()
+        if dice.random() < 0.7:
+            write(table, rows([dice.randrange(9)], p=dice.choice("ab")), [dice.choice([PUT, PUT, DELETE])])
+        elif tasks := pick_tasks(stored_buckets(table.state, latest), table.write_target(), table.schemas):
+            run_and_commit(table.state, [dice.choice(tasks)], execute_here)
+        if all(e.file.level for e in table.live_files()):
+            whole = table.latest_snapshot().id
+        assert StreamPlanner(table.state).begin(StreamOptions()).snapshot == whole
+
+
+@pytest.mark.parametrize("step", ["expired", "overwritten"])
+def test_a_stream_cannot_begin_where_all_snapshots_have_rows_that_wait(tmp_path, step):
+    table = partitioned_table(tmp_path, INPUT)
     for number in range(3):
-        write(table, rows([number, 5], v=number), [PUT, DELETE])
-    assert StreamPlanner(table.state).begin(StreamOptions()) == StreamPosition(0)
-    table.io.delete(table.paths.snapshot(1))
-    with pytest.raises(ChangesNotFound, match="no compaction has merged yet"):
-        StreamPlanner(table.state).begin(StreamOptions())
+        write(table, rows([number, 5], v=number, p="a"), [PUT, DELETE])
+    planner = StreamPlanner(table.state)
+    assert planner.begin(StreamOptions()) == StreamPosition(0)
+    if step == "expired":
+        table.io.delete(table.paths.snapshot(1))
+    else:
+        write(table, rows([1], p="b"), kind="OVERWRITE", replaces=lambda entry: False)
+    with pytest.raises(ChangesNotFound, match="no compaction has merged yet") as raised:
+        planner.begin(StreamOptions())
+    assert "CALL sys.compact(table => 'default.t')" in raised.value.hint
+    latest = table.latest_snapshot()
+    assert planner.begin(StreamOptions("latest")) == StreamPosition.after(latest)
+    shown = merge_unread(table.state)
+    assert planner.begin(StreamOptions()).snapshot == shown.id, "the way out that the error names"
 
 
 def test_limits_count_the_files_of_which_rows_are_marked(tmp_path):
