@@ -33,6 +33,12 @@ _SOURCES = ("APPEND", "COMPACT")
 _UNKNOWN = (None,) * 4  # columns of `$partitions` that only a catalog service fills
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """The name of a table and, in lower case, that of its system table; an empty one for the table itself."""
+    base, dollar, suffix = name.partition("$")
+    return (base, suffix.lower()) if dollar and base and suffix else (name, "")
+
+
 def _time(millis: int | None) -> datetime | None:
     return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
 

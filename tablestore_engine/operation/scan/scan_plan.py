@@ -15,6 +15,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.data_file_reader import StoredFile
 from tablestore_engine.operation.files.deletion_vectors import (
     Deletions,
+    deleted_count,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.paths import TablePaths
@@ -103,6 +104,24 @@ def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Sect
     if schema.reads_files_alone:
         return [Section((SortedRun(f.level, (f,)),)) for f in files]
     return sections(files, [f.type for f in schema.trimmed_key_fields])
+
+
+def exact_row_count(state: TableState, plan: ScanPlan) -> int | None:
+    """The rows that a plan without a predicate returns; None where files have to be read for it.
+
+    Rows of a keyed table are counted where no two runs of its files overlap and no file has retractions. Raises as
+    `read_positions_of`, for vectors whose size the index manifest does not say.
+    """
+    schema = plan.schema
+    if schema.merge_engine.rules.is_multiset or schema.crosses_partitions:
+        return None
+    if schema.primary_keys:
+        if any(file.delete_row_count != 0 for file in plan.files):
+            return None
+        if any(section.needs_merge for _, section in plan.sections):
+            return None
+    deleted = (deleted_count(state.io, b.deletions, [f.file_name for f in b.files]) for b in plan.buckets)
+    return plan.row_count - sum(deleted)
 
 
 def stored_file(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:

@@ -46,7 +46,7 @@ from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.tokens.cursor import Cursor
 from tablestore_engine.sql.tokens.lexer import edited
-from tablestore_engine.system.system_tables import DATA_TABLES
+from tablestore_engine.system.system_tables import DATA_TABLES, split_name
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Frames:
     # -- resolving -------------------------------------------------------------------------------------
 
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
-        name, suffix = _split_suffix(reference.name)
+        name, suffix = split_name(reference.name)
         managed = reference.database is not None or bool(reference.changes)
         if not managed and not suffix and self._is_session_relation(database, name):
             self._unknown = True
@@ -314,20 +314,26 @@ class Frames:
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
         return few or self._frame_of(read, fresh=fresh)
 
-    def _source_of(self, reference: TableReference) -> JoinedSource | None:
-        """The rows that a reference reads of a managed table, or its changes; None for anything else."""
-        database, name = reference.database or "", reference.name
-        managed = "$" not in name and self._catalog.object_kind(database, name) == "table"
-        if not managed or not (reference.changes or reference.is_plain):
-            return None
-        if reference.changes:
-            table = self._table(database, name)
-            return self._changes.source(table, self.pin(table), reference, self._evaluated)
-        if self._is_session_relation(database, name):
+    def read_of(self, reference: TableReference) -> TableRead | None:
+        """The read of a managed table as it is now, without options, that a reference is; None for any other."""
+        database, name = reference.database or self.database, reference.name
+        is_managed = reference.is_plain and self._catalog.object_kind(database, name) == "table"
+        if not is_managed or self._is_session_relation(database, name):
             return None
         table = self._table(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
-        return source_of_rows(table, self.pin(table)) if asked.is_plain else None
+        snapshot = self.pin(table)
+        return TableRead(table, snapshot, table.present_schema_of(snapshot), asked) if asked.is_plain else None
+
+    def _source_of(self, reference: TableReference) -> JoinedSource | None:
+        """The rows that a reference reads of a managed table, or its changes; None for anything else."""
+        if not reference.changes:
+            return None if (read := self.read_of(reference)) is None else source_of_rows(read.table, read.snapshot)
+        database, name = reference.database or "", reference.name
+        if "$" in name or self._catalog.object_kind(database, name) != "table":
+            return None
+        table = self._table(database, name)
+        return self._changes.source(table, self.pin(table), reference, self._evaluated)
 
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""
@@ -392,8 +398,3 @@ def _position(bound: BoundQuery, offset: int) -> str:
     """The user's line at an offset of a bound query; empty for text of the engine."""
     inside = bound.source and 0 <= offset <= len(bound.text)
     return excerpt(bound.source, bound.origin(offset)) if inside else ""
-
-
-def _split_suffix(name: str) -> tuple[str, str]:
-    base, dollar, suffix = name.partition("$")
-    return (base, suffix.lower()) if dollar and base and suffix else (name, "")

@@ -1,0 +1,252 @@
+"""Reads a query as counts of the rows of one table.
+
+`SELECT count(*) AS n, count(*) > 10 AS many FROM (SELECT a FROM t WHERE a IS NULL) q`: the outputs are counts and
+comparisons of counts, the rows are those of one table, and each select in between picks columns and compares them with
+constants. dbt's tests have this form. A text is only read as such if nothing in it is left for Spark to check: every
+name is a column of the select below it, and every constant is of a kind that can be compared with its column.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final
+
+from tablestore_engine.schema.table.predicate import (
+    And,
+    Compare,
+    Constant,
+    In,
+    IsNotNull,
+    IsNull,
+    Predicate,
+    columns_of,
+)
+from tablestore_engine.schema.types.types import AtomicType, DataType
+from tablestore_engine.sql.query.bind import TableReference, references
+from tablestore_engine.sql.query.predicate_reader import ConditionReader
+from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent
+from tablestore_engine.sql.query_structure.query_structure import Query, Relation, Select
+from tablestore_engine.sql.query_structure.table_references import scan_query
+from tablestore_engine.sql.tokens.lexer import NUMBER, Token, tokenize, top_level
+
+_OPERATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+# Words of clauses and operators that a structure does not show, or that change how often a row occurs.
+_NOT_READ: Final = frozenset(
+    [
+        *("ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LATERAL", "DISTINCT", "ALL", "OVER", "USING"),
+        *("TABLESAMPLE", "VALUES", "EXISTS", "PIVOT", "UNPIVOT", "QUALIFY", "TRANSFORM", "IDENTIFIER"),
+    ]
+)
+_NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
+_TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
+_MOST_DIGITS: Final = 18  # of a number that is certainly a BIGINT
+Columns = Mapping[str, DataType]
+
+
+@dataclass(frozen=True)
+class Count:
+    """One output: `count(*)`, or its comparison with a number."""
+
+    name: str
+    operator: str | None = None
+    number: int = 0
+
+    @property
+    def type(self) -> str:
+        """Spark's name of its type."""
+        return "bigint" if self.operator is None else "boolean"
+
+    def value(self, rows: int) -> int | bool:
+        """Its value for a number of rows."""
+        return rows if self.operator is None else _OPERATORS[self.operator](rows, self.number)
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """A query that counts the rows of `reference`, of which `selects` pick columns and rows, the outermost first."""
+
+    counts: tuple[Count, ...]
+    reference: TableReference
+    filters: bool
+    selects: tuple[Select, ...]
+    tokens: tuple[Token, ...]
+
+    def fits(self, columns: Columns) -> bool:
+        """Whether the selects are certainly right on a table of these columns, whose names differ not only in case."""
+        return all(_Level(one, list(self.tokens), columns).is_right() for one in self.selects)
+
+
+def count_query(sql: str) -> CountQuery | None:
+    """The counts that a query is; None for any other query."""
+    tokens = tokenize(sql)
+    if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
+        return None
+    if not _NOT_READ.isdisjoint(token.key for token in tokens):
+        return None
+    structure = scan_query(tokens, sql)
+    selects = tuple(_selects(structure.root))
+    written = sum(token.key == "SELECT" for token in tokens)
+    if len(structure.tables) != 1 or not selects or len(selects) != written:
+        return None
+    outer, table = selects[0], structure.tables[0]
+    if table.renames_columns or table.sampled or selects[-1].relations != [table]:
+        return None
+    if not all(is_transparent(one.query, tokens) for one in selects):
+        return None
+    counts = _counts(outer, tokens)
+    if counts is None:
+        return None
+    filters = any(one.where is not None for one in selects)
+    return CountQuery(counts, references(sql)[0], filters, selects, tuple(tokens))
+
+
+def _selects(query: Query) -> Iterator[Select]:
+    """The selects from a query down to its table, as long as each reads the next one alone."""
+    at: Query | None = query
+    while at is not None and len(at.selects) == 1 and len(at.selects[0].relations) == 1:
+        select = at.selects[0]
+        yield select
+        at = _query_of(select.relations[0])
+
+
+def _query_of(relation: Relation) -> Query | None:
+    if relation.renames_columns or relation.sampled:
+        return None
+    if relation.cte is not None:
+        return None if relation.cte.recursive or relation.cte.renames_columns else relation.cte.query
+    return relation.query
+
+
+def _is_count(tokens: list[Token], i: int) -> bool:
+    """Whether `count(*)` or `count(1)` is at a token."""
+    if tokens[i].key != "COUNT" or tokens[i + 1].key != "(" or tokens[i + 1].partner != i + 3:
+        return False
+    return tokens[i + 2].text in ("*", "1")
+
+
+def _counts(select: Select, tokens: list[Token]) -> tuple[Count, ...] | None:
+    """The outputs of a select, if all of them are counts with different names."""
+    start, end = select.items or (0, 0)
+    commas = [i for i in top_level(tokens, start, end) if tokens[i].key == ","]
+    found: list[Count] = []
+    for first, last in zip([start, *(i + 1 for i in commas)], [*commas, end], strict=True):
+        one = _count(tokens[first:last]) if _is_count(tokens, first) else None
+        if one is None:
+            return None
+        found.append(one)
+    return tuple(found) if len({one.name.lower() for one in found}) == len(found) else None
+
+
+def _count(item: list[Token]) -> Count | None:
+    """`count(*)`, an operator and a number if there is one, and a name; Spark names a plain count itself."""
+    rest, compared, number = item[4:], None, 0
+    if len(rest) > 1 and rest[0].key in _OPERATORS:
+        if rest[1].kind != NUMBER or not rest[1].text.isdigit() or len(rest[1].text) > _MOST_DIGITS:
+            return None
+        compared, number, rest = rest[0].key, int(rest[1].text), rest[2:]
+    if rest and rest[0].key == "AS":
+        rest = rest[1:]
+        if len(rest) != 1:
+            return None
+    if not rest:
+        return Count("count(1)") if compared is None else None
+    return Count(rest[0].name, compared, number) if len(rest) == 1 and rest[0].is_name else None
+
+
+class _Level:
+    """The names of one select, each followed down to a column of the table."""
+
+    def __init__(self, select: Select, tokens: list[Token], columns: Columns) -> None:
+        self.select = select
+        self.tokens = tokens
+        self.columns = columns
+
+    def is_right(self) -> bool:
+        """Whether all that it picks and compares is there, and can be compared."""
+        if not self._is_counted() and not self._picks_columns():
+            return False
+        return self.select.where is None or all(map(self._is_comparable, self._atoms(*self.select.where)))
+
+    def _is_counted(self) -> bool:
+        """Whether it is the outermost select, which has only counts."""
+        start, _ = self.select.items or (0, 0)
+        return _is_count(self.tokens, start)
+
+    def _picks_columns(self) -> bool:
+        output = Output(self.select, self.tokens)
+        if output.hidden or None in output.stars or len(output.stars) > 1 or (output.stars and output.plain):
+            return False
+        return all(column is not None and self._type(column) is not None for column in output.plain.values())
+
+    def _type(self, column: Column) -> DataType | None:
+        """The type of a column of a relation; None if it is not certain that there is one."""
+        relation, name = column
+        query = _query_of(relation)
+        if query is None:
+            return self.columns.get(name)
+        output = Output(query.selects[0], self.tokens)
+        if not output.stars and output.spelled.get(name.lower()) != name:
+            return None
+        below = output.owner(name)
+        return None if below is None else self._type(below)
+
+    def _atoms(self, start: int, end: int) -> Iterator[tuple[DataType, Predicate] | None]:
+        """The comparisons that AND and OR join, each with the type of its column; None for any other condition."""
+        reader = ConditionReader(self.tokens, lambda parts: find_column(self.select, parts))
+        branches = reader.split(start, end, "OR")
+        parts = branches if len(branches) != 1 else reader.split(start, end, "AND")
+        if len(parts) != 1:
+            yield from (atom for part in parts for atom in self._atoms(*part))
+            if not parts:
+                yield None
+        elif reader.in_parentheses(start, end):
+            yield from self._atoms(start + 1, end - 1)
+        else:
+            found = reader.comparison(start, end)
+            kind = None if found is None else self._type((found[0], next(columns_of(found[1]))))
+            yield None if found is None or kind is None else (kind, found[1])
+
+    @staticmethod
+    def _is_comparable(atom: tuple[DataType, Predicate] | None) -> bool:
+        if atom is None:
+            return False
+        kind, predicate = atom
+        if isinstance(predicate, (IsNull, IsNotNull)):
+            return True
+        return isinstance(kind, AtomicType) and all(_fits(one, kind.root) for one in _constants(predicate))
+
+
+def _constants(predicate: Predicate) -> Iterator[Constant | None]:
+    if isinstance(predicate, And):
+        for child in predicate.children:
+            yield from _constants(child)
+    elif isinstance(predicate, Compare):
+        yield predicate.value
+    elif isinstance(predicate, In):
+        yield from predicate.values
+    else:
+        yield None
+
+
+def _fits(value: Constant | None, root: str) -> bool:
+    """Whether Spark compares a constant with a column of a type without a cast that can fail."""
+    if isinstance(value, bool):
+        return root == "BOOLEAN"
+    if isinstance(value, (int, float, Decimal)):
+        return root in _NUMBERS
+    if isinstance(value, str):
+        return root in _TEXTS
+    return root == "DATE" if isinstance(value, date) and not isinstance(value, datetime) else False

@@ -1,0 +1,111 @@
+"""Counts that metadata answers are those of the rows that a read returns."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import TableStoreError
+
+ROWS = "select id, nullif(id % 5, 9) as v, if(id < 40, null, 'x') as late from range(50)"
+TABLES = {
+    "append": [f"create table t as {ROWS}"],
+    "empty": [f"create table t as {ROWS} where false"],
+    "keyed": [f"create table t (primary key (id)) as {ROWS}"],
+    "upserted": [f"create table t (primary key (id)) as {ROWS}", "insert into t values (7, 7, 'x'), (70, null, 'y')"],
+    "deleted": [f"create table t (primary key (id)) as {ROWS}", "delete from t where id < 5"],
+    "vectors": [
+        f"create table t tblproperties ('deletion-vectors.enabled' = 'true') as {ROWS}",
+        "delete from t where id < 5",
+    ],
+    "vectors of a key": [
+        f"create table t (primary key (id)) tblproperties ('deletion-vectors.enabled' = 'true') as {ROWS}",
+        "insert into t values (7, 7, 'x'), (70, null, 'y')",
+    ],
+    "keyless": [
+        f"create table t tblproperties ('retractions' = 'auto') as {ROWS}",
+        "delete from t where id < 3",
+    ],
+    "sums": [
+        f"create table t (primary key (id)) tblproperties ('merge-engine' = 'aggregation') as {ROWS}",
+        "insert into t values (7, 7, 'x')",
+    ],
+    "partitioned": [f"create table t partitioned by (v) as {ROWS}", "insert into t values (1, null, 'y')"],
+    "evolved": [f"create table t as {ROWS}", "alter table t add column w int", "insert into t values (1, 1, 'y', 1)"],
+}
+COUNTS = [
+    ("select count(*) from t", lambda row: True),
+    ("select count(1) as n, count(*) >= 50 as many from (select id from t) q", lambda row: True),
+    ("select count(*) as n from (select id from t where id is null) q", lambda row: row.id is None),
+    ("select count(*) as n from (select v from t where v is null) q", lambda row: row.v is None),
+    ("select count(*) as n from t where late is null", lambda row: row.late is None),
+    (
+        "select count(*) as n from (select id as x, late from t) q where x > 1000 or late = 'zz'",
+        lambda row: row.id > 1000 or row.late == "zz",
+    ),
+    ("select count(*) as n from t where id = 7 and v is not null", lambda row: row.id == 7 and row.v is not None),
+]
+WITHOUT_SPARK = {  # by number in COUNTS
+    "append": [0, 1, 2, 3, 5],
+    "empty": [0, 1, 2, 3, 4, 5, 6],
+    "keyed": [0, 1, 2, 3, 5],
+    "vectors": [0, 1, 2, 3, 5],
+    "upserted": [2, 5],
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_counts_are_those_of_the_rows(store, name):
+    for statement in TABLES[name]:
+        store.sql(statement)
+    rows = store.read("t").collect()
+    answered = []
+    for at, (sql, fulfils) in enumerate(COUNTS):
+        result = store.execute(sql)
+        if result.rows is not None:
+            answered.append(at)
+            assert result.rows[0][0] == sum(map(fulfils, rows)), sql
+            assert result.rows[0][1:] == ((len(rows) >= 50,) if "many" in sql else ())
+    assert 2 in answered
+    assert answered == WITHOUT_SPARK.get(name, answered)
+
+
+def test_names_and_types_are_those_of_spark(store):
+    store.sql("create table t as select id from range(50)")
+    for sql, _ in COUNTS[:2]:
+        result, frame = store.execute(sql), store.sql(sql)
+        expected = store.spark.sql(sql.replace("from t", "from range(50)"))
+        assert (result.columns, result.types) == tuple(zip(*expected.dtypes, strict=True))
+        assert (frame.dtypes, frame.collect()) == (expected.dtypes, expected.collect())
+
+
+def test_the_rows_of_a_temporary_view_or_of_another_time_are_not_those_of_the_table(store):
+    store.sql("create table t as select 1 as id")
+    store.sql("insert into t values (2)")
+    assert store.execute("select count(*) as n from t").rows == [(2,)]
+    assert store.sql("select count(*) as n from t version as of 1").collect() == [(1,)]
+    assert store.sql("select count(*) as n from t /*+ OPTIONS('scan.snapshot-id'='1') */").collect() == [(1,)]
+    assert store.sql("select count(*) as n from `t$snapshots`").collect() == [(2,)]
+    store.sql("set `spark.paimon.scan.snapshot-id` = 1")
+    assert store.sql("select count(*) as n from t").collect() == [(1,)]
+    store.sql("reset `spark.paimon.scan.snapshot-id`")
+    store.sql("create view v as select * from t where id > 1")
+    assert store.sql("select count(*) as n from v").collect() == [(1,)]
+    store.sql("create temporary view t as select * from range(5)")
+    assert store.sql("select count(*) as n from t").collect() == [(5,)]
+
+
+def test_a_wrong_name_is_an_error_where_no_row_is_read(store):
+    store.sql("create table t as select 1 as id")
+    for sql in (
+        "select count(*) as n from t where id is null and nosuch is null",
+        "select count(*) as n from (select nosuch from t where id is null) q",
+        "select count(*) as n from t where other.id is null",
+    ):
+        with pytest.raises(TableStoreError, match=r"nosuch|other"):
+            store.sql(sql).collect()
+    store.spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        with pytest.raises(TableStoreError, match="ID"):
+            store.sql("select count(*) as n from t where ID is null").collect()
+    finally:
+        store.spark.conf.unset("spark.sql.caseSensitive")

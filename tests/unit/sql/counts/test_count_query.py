@@ -1,0 +1,139 @@
+"""Which texts count the rows of one table, and what they say of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.schema.table.predicate import And, Compare, IsNull
+from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.sql.counts.count_query import Count, count_query
+
+COLUMNS = {
+    "id": AtomicType("BIGINT"),
+    "kind": AtomicType("STRING"),
+    "day": AtomicType("DATE"),
+    "amount": AtomicType("DOUBLE"),
+    "at": AtomicType("TIMESTAMP_LTZ"),
+}
+FITS = [
+    "select count(*) from t",
+    "SELECT COUNT(1) AS n FROM db.t WHERE id IS NULL",
+    "select count(*) n, count(*) > 10 as many from (select id from t where id is null) q",
+    "select count(*) f from (with x as (select * from t where kind = 'a') select id from x where amount > 3) q",
+    "with x as (select id as a, kind from t) select count(*) f from x where a is null and kind = 'b'",
+    "select count(*) f from (select id from (select * from t where day >= date '2020-01-01') s where id is null) q",
+    "select count(*) f from (select id as x from t) q where x is null",
+    "select count(*) f from t where id between 1 and 5 or (kind in ('a', 'b', null))",
+    "select count(*) f from t x where x.id is null",
+    "select count(*) f from (select 1 from t where id is null) q",
+]
+WRONG = [  # Spark has to say what is wrong, or to compute what only it knows
+    "select count(*) f from (select id as x from t where x is null) q",
+    "select count(*) f from (select nosuch from t where id is null) q",
+    "select count(*) f from (select id as x from t) q where id is null",
+    "select count(*) f from t where kind = 3",
+    "select count(*) f from t where id = 'a' and id is null",
+    "select count(*) f from t where at > date '2020-01-01'",
+    "select count(*) f from t where not id is null",
+    "select count(*) f from t where ID is null",
+    "select count(*) f from t x where t.id is null",
+    "select count(*) f from (select length(kind) from t where id is null) q",
+    "select count(*) f from (select *, id as x from t where id is null) q",
+    "select count(*) f from t where cast(id as string) is null",
+    "select count(*) f from (select id as x, kind as X from t) q where x is null",
+]
+OTHERS = [
+    "select id from t",
+    "select count(*), count(*) from t",
+    "select count(id) from t",
+    "select count(*) n, max(id) m from t",
+    "select count(*) + 1 as n from t",
+    "select count(*) > 1.5 as n from t",
+    "select count(*) > 0 from t",
+    "select count(distinct id) from t",
+    "select count(*) filter (where id is null) from t",
+    "select count(*) over () from t",
+    "select count(*) n from t group by id",
+    "select count(*) n from t order by nosuch",
+    "select count(*) n from t limit 1",
+    "select count(*) n from t, t u",
+    "select count(*) n from t join u on t.id = u.id",
+    "select count(*) n from (select id from t where id is null limit 3) q",
+    "select count(*) n from (select distinct id from t) q",
+    "select count(*) n from (select id from t union all select id from t) q",
+    "select count(*) n from (select id from t) q (a)",
+    "select count(*) n from t (a)",
+    "select count(*) n from t tablesample (10 percent)",
+    "select count(*) n from t where id in (select 1)",
+    "select count(*) n from (select id, count(*) c from t group by id having count(*) > 1) q",
+    "select count(*) n from range(10)",
+    "select count(*) n",
+    "with u as (select nosuch from v) select count(*) n from t",
+    "with u as (select 1 / 0) select count(*) n from t",
+    "with recursive r as (select id from t) select count(*) n from r",
+    "from t select count(*) n",
+    "from t |> where id is null |> aggregate count(*) as n",
+    "select count(*) n from t lateral view explode(array(1, 2)) as x",
+]
+
+
+@pytest.mark.parametrize("sql", FITS)
+def test_the_rows_of_one_table_are_counted(sql):
+    query = count_query(sql)
+    assert query is not None
+    assert query.fits(COLUMNS)
+
+
+@pytest.mark.parametrize("sql", WRONG)
+def test_a_text_that_spark_has_to_check_does_not_fit(sql):
+    query = count_query(sql)
+    assert query is not None
+    assert not query.fits(COLUMNS)
+
+
+@pytest.mark.parametrize("sql", OTHERS)
+def test_other_queries_are_left_to_spark(sql):
+    assert count_query(sql) is None
+
+
+def test_a_test_of_dbt_is_read_with_its_condition():
+    query = count_query(
+        """select
+          count(*) as failures,
+          count(*) != 0 as should_warn,
+          count(*) >10 as should_error
+        from (
+          select id
+          from (select * from `d`.`t` where kind = 'a') dbt_subquery
+          where id is null
+        ) dbt_internal_test"""
+    )
+    assert query is not None
+    assert query.counts == (Count("failures"), Count("should_warn", "!=", 0), Count("should_error", ">", 10))
+    assert (query.reference.database, query.reference.name, query.filters) == ("d", "t", True)
+    assert query.reference.predicate == And((Compare("kind", "=", "a"), IsNull("id")))
+
+
+def test_a_plain_count_has_the_name_that_spark_gives_it():
+    query = count_query("select count(*) from t")
+    assert query is not None
+    assert (query.counts, query.filters, query.reference.predicate) == ((Count("count(1)"),), False, None)
+
+
+@pytest.mark.parametrize(
+    ("operator", "of_2", "of_3", "of_4"),
+    [
+        ("=", False, True, False),
+        ("==", False, True, False),
+        ("!=", True, False, True),
+        ("<>", True, False, True),
+        ("<", True, False, False),
+        ("<=", True, True, False),
+        (">", False, False, True),
+        (">=", False, True, True),
+    ],
+)
+def test_a_comparison_has_a_truth_value(operator, of_2, of_3, of_4):
+    count = Count("n", operator, 3)
+    assert (count.type, [count.value(rows) for rows in (2, 3, 4)]) == ("boolean", [of_2, of_3, of_4])
+    assert (Count("n").type, Count("n").value(7)) == ("bigint", 7)
