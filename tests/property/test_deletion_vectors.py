@@ -1,7 +1,8 @@
 """Random histories of tables with deletion vectors and `sequence.field`, against a naive fold.
 
 (`test_merge_engines` plays the merge engines with deletion vectors, too.) A late row loses against the one that is
-there, wherever that is; a delete is forgotten once it was merged, as in Paimon.
+there, wherever that is; a delete is forgotten once it was merged, as in Paimon. What was left to a compaction is so
+again after a rollback.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ ROW = st.fixed_dictionaries(
 BATCH = st.lists(st.tuples(ROW, st.sampled_from([PUT, PUT, PUT, DELETE])), min_size=1, max_size=8)
 STEP = st.one_of(
     st.tuples(st.just("write"), st.lists(BATCH, min_size=1, max_size=3)),
+    st.tuples(st.just("leave"), BATCH),
+    st.tuples(st.just("rollback"), st.integers(0, 9)),
     st.tuples(st.just("newest"), st.integers(2, 4)),
     st.tuples(st.just("full"), st.none()),
 )
@@ -32,6 +35,21 @@ def in_order(row, descending):
     """What decides which row of a key is the greatest: a null is the least."""
     sign = -1 if descending else 1
     return [(row[name] is not None, sign * (row[name] or 0)) for name in ("a", "b")]
+
+
+def merged(shown, batches, descending):
+    """What rows become when batches of records are merged with them at once."""
+    records = {n: (row, PUT) for n, row in shown.items()}
+    for batch in batches:
+        for row, kind in batch:
+            had = records.get(row["id"])
+            if had is None or in_order(row, descending) >= in_order(had[0], descending):
+                records[row["id"]] = row, kind
+    return {n: row for n, (row, kind) in records.items() if kind == PUT}
+
+
+def unread(table):
+    return {e.file.file_name for e in table.live_files() if e.file.level == 0}
 
 
 @THOROUGH
@@ -56,23 +74,36 @@ def test_the_greatest_row_wins(steps, descending, file_format, trigger, size, bu
     columns = {"id": "INT", "a": "INT", "b": "INT", "v": "INT"}
     with scratch_directory("vectors-") as directory:
         table = make_table(directory, columns, ["id"], options=options)
-        past, shown = Past(lambda rows: sorted(rows, key=lambda row: row["id"])), {}
+        past, shown, waiting = Past(lambda rows: sorted(rows, key=lambda row: row["id"])), {}, []
+        states = {}
+
+        def written(batch):
+            """The rows of a write are there at once, or wait to be merged."""
+            nonlocal shown, waiting
+            before = unread(table)
+            write(table, [row for row, _ in batch], [kind for _, kind in batch])
+            if unread(table) == before:
+                shown = merged(shown, [batch], descending)
+            else:
+                waiting = [*waiting, batch]
+
         for verb, what in steps:
-            if verb == "write":
-                # The first write of an empty bucket is there at once, without its deletes.
-                records = dict(shown)
-                for batch in what:
-                    for row, kind in batch:
-                        had = records.get(row["id"])
-                        if had is None or in_order(row, descending) >= in_order(had, descending):
-                            records[row["id"]] = {**row, "gone": kind == DELETE}
-                    write(table, [row for row, _ in batch], [kind for _, kind in batch])
-                merge_unread(table.state)
-                shown = {n: row for n, row in records.items() if not row.get("gone")}
+            if verb == "rollback":
+                chosen = sorted(states)[what % len(states)] if states else None
+                if chosen is not None and table.roll_back(chosen) is not None:
+                    shown, waiting = states[chosen]
+            elif verb in ("write", "leave"):
+                for batch in what if verb == "write" else [what]:
+                    written(batch)
             elif verb == "newest":
                 compact_newest(table, what)
             else:
                 compact(table)
+            if verb not in ("leave", "rollback"):
+                merge_unread(table.state)
+                shown, waiting = merged(shown, waiting, descending), []
             table = reload(table)
-            past.check(table, past.shown([{n: row[n] for n in columns} for row in shown.values()]))
+            past.check(table, past.shown([*shown.values()]))
+            if table.latest_snapshot() is not None:
+                states[table.latest_snapshot().id] = shown, waiting
         past.check_all(table, Random(repr(steps)))

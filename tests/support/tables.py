@@ -20,6 +20,7 @@ from tablestore_engine.operation.commit.commit_identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks, task_of, universal_options
 from tablestore_engine.operation.compact.scheduled_run import execute_here
+from tablestore_engine.operation.scan.plan_scan import stored_buckets
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.cross_partition_keys import files_with, records_of, routed_rows
 from tablestore_engine.operation.write.write_buffer import write_tables
@@ -137,8 +138,13 @@ def write_routed(table, rows, kinds=None):
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
     extent = Extent.FULL if full else Extent.DUE
-    tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, extent)
+    tasks = pick_tasks(_stored(table), table.write_target(), table.schemas, extent)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
+
+
+def _stored(table):
+    """All buckets, also with what readers leave out."""
+    return stored_buckets(table.state, table.latest_snapshot())
 
 
 def compact_newest(table, count):
@@ -148,7 +154,7 @@ def compact_newest(table, count):
     """
     target, options = table.write_target(), universal_options(table.schema)
     tasks = []
-    for bucket in table.scan().buckets:
+    for bucket in _stored(table):
         runs = sorted_runs(bucket.files)
         chosen = min(count(runs) if callable(count) else count, len(runs))
         unit = unit_of(runs, chosen, options)

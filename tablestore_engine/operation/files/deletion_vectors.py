@@ -58,13 +58,19 @@ NO_DELETIONS: Deletions = {}
 
 
 def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
-    """The live files that a read may use.
+    """The live files that a read may use."""
+    entries = without_postponed(entries, schema)
+    return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
+
+
+def without_postponed(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
+    """The live files whose rows have their bucket.
 
     With `bucket` = -2 rows wait, in files of the bucket -2, until another tool gives each its bucket.
     """
     if schema.core_options.bucket == POSTPONED_BUCKET:
-        entries = [e for e in entries if e.bucket != POSTPONED_BUCKET]
-    return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
+        return [e for e in entries if e.bucket != POSTPONED_BUCKET]
+    return entries
 
 
 def deletions_of(state: TableState, snapshot: Snapshot | None) -> Mapping[tuple[bytes, int], Deletions]:

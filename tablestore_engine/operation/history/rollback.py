@@ -8,6 +8,9 @@ A file that was removed from the table never becomes part of it again, because e
 assumes that such a file is not needed any more. So removed files are restored as copies under new names; live files
 stay. The same holds for the index of dynamic buckets: a restored key is in the bucket it had then, which the current
 index need not contain.
+
+Rows of a table with deletion vectors that waited for a compaction are restored as well, and wait again: they were
+committed. (So does Paimon, when it returns to a snapshot and when it commits its files once more.)
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from tablestore_engine.operation.commit.replace_table import restarts
 from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,
     read_positions_of,
-    visible_entries,
+    without_postponed,
     write_vectors,
 )
 from tablestore_engine.operation.files.entry_paths import EntryPaths
@@ -79,7 +82,7 @@ def roll_back(state: TableState, to: Snapshot, consumed: tuple[Consumed, ...] = 
         )
     try:
         past = state.with_schema(state.schemas.load(to.schema_id))
-        wanted = visible_entries(live_entries(state.manifests, to), past.schema)
+        wanted = without_postponed(live_entries(state.manifests, to), past.schema)
         live = [] if anew else live_entries(state.manifests, latest)
         alive = {entry.identifier for entry in live}
         same_rows = {entry.identifier for entry in wanted} == alive and _vectors(index) == _vectors(index_now)

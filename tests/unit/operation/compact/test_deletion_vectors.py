@@ -160,12 +160,12 @@ def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
         if what in ("write", "leave"):
             given = [{"p": f"p{i % 2}", "id": i, "v": number} for i, _ in given_rows]
             write(table, given, [PUT if put else DELETE for _, put in given_rows])
-            waiting |= {i: number if put else None for i, put in given_rows}
+            waiting = waiting | {i: number if put else None for i, put in given_rows}
         if what == "rollback":
             chosen = sorted(states)[given_rows % len(states)] if states else None
             if chosen is None or table.roll_back(chosen) is None:
                 continue
-            shown, waiting = states[chosen], {}
+            shown, waiting = states[chosen]
         elif what == "write":
             merge_unread(table.state)
         elif what == "compact":
@@ -179,8 +179,8 @@ def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
         waiting = {k: v for k, v in waiting.items() if k not in settled}
         assert values(table) == shown
         if table.latest_snapshot() is not None:
-            states[table.latest_snapshot().id] = shown
-    for snapshot_id, state in states.items():
+            states[table.latest_snapshot().id] = shown, waiting
+    for snapshot_id, (state, _) in states.items():
         assert values(table, snapshot=table.snapshot_store.load(snapshot_id)) == state
 
 
