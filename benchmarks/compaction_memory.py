@@ -41,7 +41,7 @@ def peak():  # of this process alone: getrusage includes its parent
         return next(line.split()[1] for line in file if line.startswith("VmHWM"))
 before = peak()
 with open(sys.argv[1], "rb") as file:
-    entries = run_compaction(pickle.load(file), "worker-")
+    entries = run_compaction(pickle.load(file), "worker-").entries
 print(before, peak(), sum(e.file.row_count for e in entries if e.kind == 0))
 """
 

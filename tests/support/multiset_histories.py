@@ -105,7 +105,9 @@ def compact_some(table, random, among=None):
         buckets = [one for one in buckets if one.partition[0] in among]
     elif buckets:
         buckets = [random.choice(buckets)]
-    entries = [entry for one in buckets for entry in run_compaction(task_of_some(table, one, random), unique("c"))]
+    entries = [
+        entry for one in buckets for entry in run_compaction(task_of_some(table, one, random), unique("c")).entries
+    ]
     if entries:
         added = tuple(e for e in entries if e.kind == FileKind.ADD)
         removed = tuple(e for e in entries if e.kind == FileKind.DELETE)

@@ -14,15 +14,14 @@ from itertools import accumulate
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStoreError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.append_deletion_vectors import without_removed
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.index_change import BucketId, IndexChange, vector_conflicts
-from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
-from tablestore_engine.operation.compact.deletion_vectors import vectors_after
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask, Execute
 from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
@@ -47,7 +46,7 @@ _REPLACED = (
 )
 
 
-def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+def execute_small(tasks: Sequence[CompactTask]) -> Compacted:
     """Run the smallest tasks in this process, up to `LOCAL_BYTES`. Larger ones are left to Spark."""
     smallest = sorted(tasks, key=size_of)
     totals = accumulate(map(size_of, smallest))
@@ -150,12 +149,12 @@ def run_and_commit(
     index = None
     try:
         if target.schema.reads_files_alone:
-            entries = execute(tasks)
-            index = vectors_after(tasks, entries)
+            made = execute(tasks)
+            index = IndexChange(vectors=made.vectors) if made.vectors else None
         else:
-            entries = execute([one.with_own_deletions() for one in tasks])
+            made = execute([one.with_own_deletions() for one in tasks])
             buckets = {bucket_id: some[0].deletions for bucket_id, some in _buckets_of(tasks).items()}
-            index = without_removed(target, buckets, entries)
+            index = without_removed(target, buckets, made.entries)
     except TableStoreError as error:
         remove_files(target)
         if len(_buckets_of(tasks)) == 1:
@@ -166,6 +165,7 @@ def run_and_commit(
     except BaseException:
         remove_files(target)
         raise
+    entries = made.entries
     if not entries:
         return None
     done = NewFiles(

@@ -8,7 +8,7 @@ is not rewritten if it is big enough and holds no delete that must be dropped: i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -29,8 +29,8 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
-from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.compact.deletion_vectors import old_rows
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask, Files
+from tablestore_engine.operation.compact.deletion_vectors import ReplacedRows
 from tablestore_engine.operation.compact.older_rows import (
     first_stays,
     needs_all_runs,
@@ -54,12 +54,12 @@ _READ_AHEAD_BYTES, _LEAST_AHEAD = 8 << 20, 64 << 10  # of a column, over all seq
 _LEAST_BYTES = 64 << 10
 
 
-def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
-    """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
+def run_compaction(task: CompactTask, task_name: str) -> Compacted:
+    """Execute a task; on failure its new files are removed."""
     if not task.target.schema.primary_keys:
         if any(is_retraction(f) for f in task.files):
-            return compact_multiset(task, task_name)
-        return _concatenate(task, task_name)
+            return Compacted(compact_multiset(task, task_name))
+        return Compacted(_concatenate(task, task_name))
     try:
         return _merge_keyed(task.of_bucket() if needs_all_runs(task) else task, task_name)
     except ExecutionError:
@@ -69,8 +69,9 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     return _merge_keyed(task.of_bucket(), f"{task_name}b")
 
 
-def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
+def _merge_keyed(task: CompactTask, task_name: str) -> Compacted:
     schema = task.target.schema
+    replaced = ReplacedRows(task)
     writer = _writer(task, task_name)
     removed: list[DataFileMeta] = []
     added: list[DataFileMeta] = []
@@ -84,13 +85,14 @@ def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
                     added.append(file.upgrade(task.output.level))
                 continue
             removed.extend(section.files)
-            for table in _merged(task, section, task_name):
+            for table in _merged(task, section, task_name, replaced):
                 writer.write(of_new_keys(task, table) if first_stays(task) else table)
         added.extend(writer.close())
+        entries = _entries(task, removed, added)
+        return Compacted(entries, replaced.vectors_after(entries, task_name))
     except BaseException:
         writer.abort()
         raise
-    return _entries(task, removed, added)
 
 
 def _can_upgrade(task: CompactTask, section: Section) -> bool:
@@ -115,7 +117,7 @@ def _others_count(task: CompactTask, file: DataFileMeta) -> bool:
     return first_stays(task) or (file.level == 0 and task.target.schema.merges_old_rows)
 
 
-def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
+def _merged(task: CompactTask, section: Section, task_name: str, replaced: ReplacedRows) -> Iterator[pa.Table]:
     schema = task.target.schema
     oldest_first = packed(section.runs, [f.type for f in schema.trimmed_key_fields])[::-1]
     in_passes = len(oldest_first) > MOST_SEQUENCES
@@ -127,7 +129,9 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
                 _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0] for group in groups
             ]
         reduce = _reducer(schema, older_rows(task))
-        for table in _merge(task, oldest_first, reduce, always=in_passes, old_rows_of=section.files):
+        for table in _merge(
+            task, oldest_first, reduce, always=in_passes, old_rows=partial(replaced.old_rows, section.files)
+        ):
             yield _without_deletes(table) if task.output.drop_deletes else table
     finally:
         for writer in between:
@@ -157,14 +161,15 @@ def _merge(
     reduce: Reduce,
     *,
     always: bool = False,
-    old_rows_of: Iterable[DataFileMeta] = (),
+    old_rows: Callable[[BatchSizes], list[Iterator[pa.RecordBatch]]] | None = None,
 ) -> Iterator[pa.Table]:
-    """Merge sequences of files; before them the rows that are marked as deleted for keys of some files."""
+    """Merge sequences of files; before them the rows that keys of theirs had."""
     schema = task.target.schema
     rows, size = batch_rows(len(oldest_first)), max(_LEAST_BYTES, _MERGED_BYTES // len(oldest_first))
     ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
     sizes = BatchSizes(rows, size, ahead)
-    batches = [*old_rows(task, old_rows_of, sizes), *(_batches(task, files, sizes) for files in oldest_first)]
+    older = old_rows(sizes) if old_rows is not None else []
+    batches = [*older, *(_batches(task, files, sizes) for files in oldest_first)]
     retracts = any(f.delete_row_count != 0 for files in oldest_first for f in files)
     settle = retracts and schema.merge_engine.settles_retractions
     return merge_sorted(batches, _keys(schema), reduce, always=always or settle)

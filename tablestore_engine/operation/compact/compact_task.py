@@ -1,13 +1,14 @@
-"""One task of a compaction: the files of a bucket that become one run."""
+"""One task of a compaction: the files of a bucket that become one run; and what tasks have made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
+from tablestore_engine.operation.commit.index_change import BucketId, BucketVectors
 from tablestore_engine.operation.files.data_file_reader import StoredFile
 from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
@@ -59,5 +60,24 @@ class CompactTask:
         return replace(self, deletions={name: self.deletions[name] for name in names if name in self.deletions})
 
 
-Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
-"""Runs tasks, and returns the DELETE and ADD entries of their files."""
+@dataclass(frozen=True)
+class Compacted:
+    """The result of tasks: DELETE and ADD entries of their files, and the deletion vectors that belong to them, where
+    a table with a key has these."""
+
+    entries: list[ManifestEntry]
+    vectors: Mapping[BucketId, BucketVectors] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, parts: Iterable[Compacted]) -> Compacted:
+        """The result of several tasks."""
+        entries: list[ManifestEntry] = []
+        vectors: dict[BucketId, BucketVectors] = {}
+        for one in parts:
+            entries += one.entries
+            vectors |= one.vectors
+        return cls(entries, vectors)
+
+
+Execute = Callable[[Sequence[CompactTask]], Compacted]
+"""Runs tasks, and returns what they have made."""

@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.index_change import BucketVectors, IndexChange
+from tablestore_engine.operation.commit.index_change import BucketId, BucketVectors
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_reader import (
     FileColumns,
@@ -38,66 +38,77 @@ from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system_columns import RECORD_COLUMNS
 
 
-def vectors_after(tasks: Sequence[CompactTask], entries: Iterable[ManifestEntry]) -> IndexChange:
-    """Write the deletion vectors that belong to the entries of some tasks.
+class ReplacedRows:
+    """The rows above level 0, in files that a task does not merge, whose keys its files of level 0 hold.
 
-    Raises:
-        TableStoreError: a file cannot be read or written; files of the write may be left.
+    Each is looked up once: where old rows count, when the files with its key are merged.
     """
-    changed: dict[tuple[bytes, int], tuple[set[str], set[str]]] = {}
-    for entry in entries:
-        names = changed.setdefault((entry.partition, entry.bucket), (set(), set()))
-        names[entry.kind == FileKind.ADD].add(entry.file.file_name)
-    found = {}
-    for number, task in enumerate(tasks):
+
+    def __init__(self, task: CompactTask) -> None:
+        self._task = task
+        self._found: list[tuple[DataFileMeta, Positions]] = []
+
+    def old_rows(self, files: Iterable[DataFileMeta], sizes: BatchSizes) -> list[Iterator[pa.RecordBatch]]:
+        """The rows whose keys some merged files hold, if they count.
+
+        They come as records in sequences that are sorted by key; of all of these, each key has one at most. Only the
+        pages of these rows are read. Raises what `read_batches` raises.
+        """
+        task = self._task
+        if not task.target.schema.merges_old_rows:
+            return []
+        target, columns = task.target, FileColumns(task.target.schema.field_names, RECORD_COLUMNS)
+        by_level: dict[int, list[tuple[DataFileMeta, Positions]]] = {}
+        for file, found in self._look_up(files):
+            deleted = positions_in(target.io, task.deletions, file.file_name)
+            positions = found if deleted is None else np.setdiff1d(found, deleted, assume_unique=True)
+            if len(positions):
+                by_level.setdefault(file.level, []).append((file, positions))
+
+        def rows(file: DataFileMeta, positions: Positions) -> Iterator[pa.RecordBatch]:
+            for part in np.split(positions, range(sizes.rows, len(positions), sizes.rows)):
+                yield from rows_at_positions(target.io, task.stored(file), target.schema, columns, part)
+
+        types = [f.type for f in target.schema.trimmed_key_fields]
+        # The files of a level share no key.
+        levels = [sorted(found, key=lambda one: key_interval(one[0], types)[0]) for found in by_level.values()]
+        return [chain.from_iterable(starmap(rows, found)) for found in levels]
+
+    def vectors_after(self, entries: Sequence[ManifestEntry], name: str) -> dict[BucketId, BucketVectors]:
+        """Write the deletion vectors that belong to the entries of the whole task, in a file with a unique name; none
+        where files are not read alone, or nothing has changed.
+
+        Raises:
+            TableStoreError: a file cannot be read or written.
+        """
+        task, target = self._task, self._task.target
+        if not target.schema.reads_files_alone or not entries:
+            return {}
+        if not target.schema.merges_old_rows:
+            self._look_up(task.files)
+        files = (*task.files, *task.rest)
+        removed, added = (
+            {e.file.file_name for e in entries if e.kind == kind} for kind in (FileKind.DELETE, FileKind.ADD)
+        )
+        live = {f.file_name for f in files} - removed | added
+        kept = [name for name in task.deletions if name in live]
+        vectors = dict(zip(kept, read_positions_of(target.io, [task.deletions[name] for name in kept]), strict=True))
+        for file, positions in self._found:
+            before = vectors.get(file.file_name)
+            vectors[file.file_name] = positions if before is None else np.union1d(before, positions)
         bucket_id = (task.partition, task.bucket)
-        if bucket_id in changed:
-            removed, added = changed[bucket_id]
-            found[bucket_id] = _of_bucket(task, removed, added, f"v{number}")
-    return IndexChange(vectors=found)
+        file_name = target.paths.new_index_file_name(target.write_id, f"{name}v")
+        changed = BucketVectors(
+            entry=write_vectors(target, bucket_id, file_name, vectors) if vectors else None,
+            files=frozenset(f.file_name for f in files if f.level > 0),
+            ranges=indexed_ranges(task.deletions),
+        )
+        return {bucket_id: changed}
 
-
-def old_rows(task: CompactTask, files: Iterable[DataFileMeta], sizes: BatchSizes) -> list[Iterator[pa.RecordBatch]]:
-    """The rows above level 0, in files that a task does not merge, whose keys some merged files of level 0 hold:
-    records in sequences that are sorted by key, of all of which each key has one at most.
-
-    Only the pages of these rows are read. Raises what `read_batches` raises.
-    """
-    if not task.target.schema.merges_old_rows:
-        return []
-    target, columns = task.target, FileColumns(task.target.schema.field_names, RECORD_COLUMNS)
-    by_level: dict[int, list[tuple[DataFileMeta, Positions]]] = {}
-    for file, found in _superseded(task, files):
-        deleted = positions_in(target.io, task.deletions, file.file_name)
-        positions = found if deleted is None else np.setdiff1d(found, deleted, assume_unique=True)
-        if len(positions):
-            by_level.setdefault(file.level, []).append((file, positions))
-
-    def rows(file: DataFileMeta, positions: Positions) -> Iterator[pa.RecordBatch]:
-        for part in np.split(positions, range(sizes.rows, len(positions), sizes.rows)):
-            yield from rows_at_positions(target.io, task.stored(file), target.schema, columns, part)
-
-    types = [f.type for f in target.schema.trimmed_key_fields]
-    # The files of a level share no key.
-    levels = [sorted(found, key=lambda one: key_interval(one[0], types)[0]) for found in by_level.values()]
-    return [chain.from_iterable(starmap(rows, found)) for found in levels]
-
-
-def _of_bucket(task: CompactTask, removed: set[str], added: set[str], number: str) -> BucketVectors:
-    target = task.target
-    files = (*task.files, *task.rest)
-    live = {f.file_name for f in files} - removed | added
-    kept = [name for name in task.deletions if name in live]
-    vectors = dict(zip(kept, read_positions_of(target.io, [task.deletions[name] for name in kept]), strict=True))
-    for file, positions in _superseded(task, task.files):
-        name = file.file_name
-        vectors[name] = np.union1d(vectors[name], positions) if name in vectors else positions
-    name = target.paths.new_index_file_name(target.write_id, number)
-    return BucketVectors(
-        entry=write_vectors(target, (task.partition, task.bucket), name, vectors) if vectors else None,
-        files=frozenset(f.file_name for f in files if f.level > 0),
-        ranges=indexed_ranges(task.deletions),
-    )
+    def _look_up(self, merged: Iterable[DataFileMeta]) -> list[tuple[DataFileMeta, Positions]]:
+        found = list(_superseded(self._task, merged))
+        self._found += found
+        return found
 
 
 def _superseded(task: CompactTask, merged: Iterable[DataFileMeta]) -> Iterable[tuple[DataFileMeta, Positions]]:

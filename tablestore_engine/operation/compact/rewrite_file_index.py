@@ -13,7 +13,7 @@ import pyarrow as pa
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
-from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
@@ -47,8 +47,11 @@ def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: Sc
     ]
 
 
-def rewrite_index(task: CompactTask, task_name: str) -> list[ManifestEntry]:
-    """Execute a task. Returns DELETE and ADD entries of the files whose index is another one now."""
+def rewrite_index(task: CompactTask, task_name: str) -> Compacted:
+    """Execute a task. Its entries are of the files whose index is another one now.
+
+    They keep their names, so their deletion vectors stay.
+    """
     entries = []
     for number, file in enumerate(task.files):
         index = _index_of(task, file, f"{task_name}{number}")
@@ -59,7 +62,7 @@ def rewrite_index(task: CompactTask, task_name: str) -> list[ManifestEntry]:
                 ManifestEntry(kind, task.partition, task.bucket, task.total_buckets, one)
                 for kind, one in ((FileKind.DELETE, file), (FileKind.ADD, changed))
             ]
-    return entries
+    return Compacted(entries)
 
 
 def _index_of(task: CompactTask, file: DataFileMeta, unique: str) -> StoredIndex:

@@ -45,7 +45,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity, new_identity
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
-from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask, Execute
 from tablestore_engine.operation.compact.schedule_compaction import KEPT_PLANS, tasks_of
 from tablestore_engine.operation.expiration.orphan_files import files_of_write, named_files
 from tablestore_engine.operation.files.rolling_writer import WriteTarget, write_target
@@ -77,9 +77,9 @@ class PlanFailure:
     error: TableStoreError
 
 
-def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-    """Run tasks one after the other in this process. Returns DELETE and ADD entries."""
-    return [entry for task in tasks for entry in run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")]
+def execute_here(tasks: Sequence[CompactTask]) -> Compacted:
+    """Run tasks one after the other in this process."""
+    return Compacted.of(run_compaction(task, f"c{uuid.uuid4().hex[:8]}-") for task in tasks)
 
 
 def run_next(
@@ -91,7 +91,7 @@ def run_next(
         state: the table.
         owner: a name of this process, shown in the timeline.
         now_millis: returns the current time.
-        execute: runs tasks and returns their entries; on failure, files may be left.
+        execute: runs tasks; on failure, files may be left.
 
     Raises:
         CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
@@ -169,7 +169,7 @@ def _executed(state: TableState, plan: CompactionPlan, attempt: Attempt, execute
     if isinstance(tasks, str):
         raise ConflictError(tasks)
     write_id = attempt.claim.write_id
-    return execute([replace(task, target=replace(task.target, write_id=write_id)) for task in tasks])
+    return execute([replace(task, target=replace(task.target, write_id=write_id)) for task in tasks]).entries
 
 
 def _committed(state: TableState, plan: CompactionPlan, attempt: Attempt, entries: Sequence[ManifestEntry]) -> Snapshot:

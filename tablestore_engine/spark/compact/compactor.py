@@ -25,7 +25,7 @@ from tablestore_engine.operation.compact.auto_compaction import (
     size_of,
 )
 from tablestore_engine.operation.compact.compact_bucket import run_compaction
-from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask
 from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.rewrite_file_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
@@ -37,7 +37,7 @@ from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 _ATTEMPTS = 5
-Run = Callable[[CompactTask, str], list[ManifestEntry]]
+Run = Callable[[CompactTask, str], Compacted]
 """Executes one task; the text is unique in the names of its files."""
 
 
@@ -91,10 +91,10 @@ def rewrite_indexes(
     """
     done: list[ManifestEntry] = []
 
-    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-        entries = execute_tasks(spark, tasks, rewrite_index)
-        done.extend(e for e in entries if e.kind == FileKind.ADD)
-        return entries
+    def execute(tasks: Sequence[CompactTask]) -> Compacted:
+        made = execute_tasks(spark, tasks, rewrite_index)
+        done.extend(e for e in made.entries if e.kind == FileKind.ADD)
+        return made
 
     def attempt() -> None:
         done.clear()
@@ -126,10 +126,8 @@ def owner() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
-def execute_tasks(
-    spark: Callable[[], SparkSession], tasks: Sequence[CompactTask], run: Run | None = None
-) -> list[ManifestEntry]:
-    """Run tasks, in executors unless they are small: those of a compaction by default. Returns DELETE and ADD entries.
+def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask], run: Run | None = None) -> Compacted:
+    """Run tasks, in executors unless they are small: those of a compaction by default.
 
     Raises:
         TableStoreError: the first failure; files of other tasks may be left.
@@ -140,7 +138,7 @@ def execute_tasks(
     for outcome in outcomes:
         if isinstance(outcome, TableStoreError):
             raise outcome
-    return [entry for outcome in outcomes for entry in outcome]
+    return Compacted.of(outcomes)
 
 
 def _run_one(task: CompactTask, run: Run) -> Any:

@@ -113,7 +113,7 @@ class OurTable:
         tasks = pick_tasks(stored, table.write_target(), table.schemas, Extent.FULL if full else Extent.DUE)
         if table.schema.core_options.deletion_vectors:
             return run_and_commit(table.state, tasks, execute_here) if tasks else None
-        entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
+        entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-").entries]
         if not entries:
             return None
         added = tuple(e for e in entries if e.kind == FileKind.ADD)

@@ -99,12 +99,12 @@ def test_a_late_row_that_moved_up_before_its_delete_is_dropped(tmp_path):
     move(table, {100}, 4)
     drops = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     assert drops[0].output.drop_deletes
-    entries = execute_here(drops)
+    made = execute_here(drops)
     late.commit()
     now(table, [{"id": 2, "c": 200}], 200)
     move(table, {50, 200}, 3)
     with pytest.raises(ConflictError, match="older than deletes"):
-        run_and_commit(table.state, drops, lambda _: entries)
+        run_and_commit(table.state, drops, lambda _: made)
     assert [row["id"] for row in read(table)] == [2]
 
 
@@ -129,11 +129,11 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
         write(table, [{"p": p, "id": 1, "c": c} for p in range(3)], [PUT] * 3)
     tasks = pick_tasks(table.scan().buckets, table.write_target(), table.schemas, Extent.FULL)
     assert len(tasks) == 3
-    entries = execute_here(tasks)
+    made = execute_here(tasks)
     job = new_job(table, into_empty=lambda entry: True)
     write(table, [{"p": 1, "id": 1, "c": 7}], kind="OVERWRITE", job=job, replaces=_of(table, 1))
     before = set(_files(tmp_path))
-    snapshot = run_and_commit(table.state, tasks, lambda _: entries)
+    snapshot = run_and_commit(table.state, tasks, lambda _: made)
     assert snapshot.commit_kind == "COMPACT"
     assert sorted((row["p"], row["c"]) for row in read(table)) == [(0, 1), (1, 7), (2, 1)]
     assert len(table.live_files()) == 3
