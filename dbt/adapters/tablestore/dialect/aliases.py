@@ -85,6 +85,11 @@ def _sources(select: exp.Select, columns_of: Columns | None, levels: int) -> fro
     return _union(_columns(one, columns_of, levels) for one in tables)
 
 
+def columns_of_sources(select: exp.Select, columns_of: Columns | None) -> frozenset[str] | None:
+    """All columns of the tables that a query reads, in lower case; None where they are not known."""
+    return _sources(select, columns_of, _MOST_LEVELS)
+
+
 def _columns(source: exp.Expr, columns_of: Columns | None, levels: int) -> frozenset[str] | None:
     alias = source.args.get("alias")
     if alias is not None and isinstance(alias, exp.TableAlias) and alias.columns:

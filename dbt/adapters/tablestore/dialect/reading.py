@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.dialect import Dialect, build_formatted_time
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -21,6 +21,7 @@ _TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPL
 _BEHIND_INTERVAL: Final = (["INTERVAL", "STRING", "PLUS"], ["INTERVAL", "STRING", "DASH"])
 _FRAME_ENDS: Final = (["PRECEDING"], ["FOLLOWING"], ["ROW"])
 _LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
+_HOURS: Final = re.compile(r'"[^"]*"|((?<!FM)hh(12|24)?)', re.IGNORECASE)
 _OVER_LISTS: Final = re.compile(r"(?:LIST|ARRAY|APPLY|FILTER|REDUCE|TRANSFORM|MAP)(?![A-Z])", re.IGNORECASE)
 # Functions that are another one by a second name, which sqlglot does not know.
 _SAME: Final[Mapping[str, Mapping[str, str]]] = {
@@ -45,10 +46,21 @@ def _named(name: str) -> Callable[[Sequence[Any]], exp.Expr]:
     return lambda given: exp.Anonymous(this=name, expressions=list(given))
 
 
+def _time_to_text(given: Sequence[Any], dialect: Dialect) -> exp.Expr:
+    """TO_CHAR, with its pattern as it is written: sqlglot's has not the case of letters."""
+    if len(given) < len(("time", "pattern")) or not given[1].is_string:
+        return build_formatted_time(exp.TimeToStr)(list(given), dialect)  # type: ignore[no-any-return]
+    pattern = _HOURS.sub(lambda found: found[0] if found[1] is None else f"HH{found[2] or 12}", given[1].name)
+    made: exp.Expr = build_formatted_time(exp.TimeToStr)([given[0], exp.Literal.string(pattern)], dialect)
+    made.meta["pattern"] = pattern
+    return made
+
+
 # Functions that are read in another way than by sqlglot.
 _OWN: Final[Mapping[str, Mapping[str, Callable[..., exp.Expr]]]] = {
     "snowflake": {name: _named(name) for name in ("MD5_NUMBER_LOWER64", "MD5_NUMBER_UPPER64")},
-    "redshift": {"ADD_MONTHS": exp.AddMonths.from_arg_list},
+    "redshift": {"ADD_MONTHS": exp.AddMonths.from_arg_list, "TO_CHAR": _time_to_text},
+    "postgres": {"TO_CHAR": _time_to_text},
 }
 
 
@@ -62,6 +74,10 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
         raise Untranslatable("several statements: a model is one query")
     if not trees or not isinstance(trees[0], exp.Query):
         raise Untranslatable(_no_query(trees[0] if trees else None))
+    for one in list(trees[0].find_all(exp.Dot)) if dialect == "bigquery" else ():
+        if one.this.name.upper() == "SAFE" and isinstance(one.this, exp.Identifier):
+            function = sqlglot.parse_one(one.expression.sql("bigquery"), read=source)
+            one.replace(exp.SafeFunc(this=function))  # SAFE.SPLIT(…)[OFFSET(0)]
     return _with_json_arrows(trees[0]) if dialect == "duckdb" else trees[0]
 
 

@@ -56,6 +56,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns
     from dbt.adapters.tablestore.dialect.columns.named_unions import unite_by_name
     from dbt.adapters.tablestore.dialect.columns.stars import write_stars_out
+    from dbt.adapters.tablestore.dialect.columns.whole_rows import read_whole_rows
     from dbt.adapters.tablestore.dialect.reading import query_of
     from dbt.adapters.tablestore.dialect.row_sources import read_row_sources
     from dbt.adapters.tablestore.dialect.rules.tree import corrected
@@ -66,6 +67,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         tree = query_of(sql, dialect)
         inline_aliases(tree, dialect, columns_of)
         order_windows(tree, dialect)
+        read_whole_rows(tree, dialect, columns_of)
         write_stars_out(tree, columns_of)
         unite_by_name(tree, dialect, columns_of)
         mark_columns(tree, dialect, columns_of)

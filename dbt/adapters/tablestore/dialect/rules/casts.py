@@ -8,9 +8,9 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
+from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, json_of_any
 
 # DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
 _ANY_DECIMAL: Final[Mapping[str, str]] = {
@@ -39,21 +39,6 @@ _COUNTS: Final = (
     exp.IntDiv, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
 )  # fmt: skip
 _COUNTS_BY_NAME: Final = frozenset(["DATEDIFF", "TIMESTAMPDIFF", "UNIX_SECONDS", "UNIX_MILLIS", "SIZE", "DAYOFWEEK"])
-# Within TRY: operators that fail, with what is null then; and parts that never fail, and are null if an operand is.
-_FAILING: Final[Mapping[type[exp.Expr], str]] = {
-    exp.Div: "TRY_DIVIDE", exp.Mod: "TRY_MOD", exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY",
-}  # fmt: skip
-_TRIED: Final[Mapping[str, str]] = {
-    "TO_TIMESTAMP": "TRY_TO_TIMESTAMP", "TO_DATE": "TRY_TO_DATE",
-}  # fmt: skip
-_NEVER_FAILING: Final = frozenset(
-    ["GET_JSON_OBJECT", "FROM_JSON", "SPLIT", "TRY_DIVIDE", "SUBSTRING", "TIMESTAMP_SECONDS"]
-)
-_STRICT: Final = (
-    exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam,
-    exp.Dot, exp.Var, exp.Star, exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Abs, exp.Substring, exp.Replace,
-    exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array, exp.UnixToTime,
-)  # fmt: skip
 _OF_OPERANDS: Final = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 
 
@@ -171,6 +156,12 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.cast(node.this, "text")  # as of PARSE_JSON
     if dialect == "snowflake" and (kind.is_type("variant", "object", "array") and not kind.expressions):
         return node.this
+    if kind.is_type("json") and dialect == "trino" and not word and not is_json(text):
+        plain = exp.cast(node.this.copy(), "text")
+        kind_of = exp.Anonymous(this="TYPEOF", expressions=[node.this.copy()])
+        is_text = exp.EQ(this=kind_of, expression=exp.Literal.string("string"))
+        absent = exp.Is(this=exp.paren(node.this.copy()), expression=exp.Null())
+        return exp.Case().when(is_text, plain).when(exp.Not(this=absent), json_of_any(node.this))
     if kind.is_type("json", "jsonb") and (dialect == "postgres" or (dialect == "duckdb" and word)):
         return exp.cast(node.this, "text")  # as of PARSE_JSON
     parsed = isinstance(text, exp.Cast) and text.meta.get("json")
@@ -236,54 +227,6 @@ def _double(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return _cast_as(node, node.this, "double") if node.args.get("format") is None else None
 
 
-def _try(node: exp.Expr, dialect: str) -> exp.Expr:
-    """Trino's TRY(…), null where a part of it fails: each part that may fail is null then, and so is the whole."""
-    whole = exp.paren(node.this.copy(), copy=False)
-    kept = {id(one) for part in whole.find_all(exp.AggFunc, exp.If) for one in _never_failing(part)}
-    for one in reversed(list(whole.dfs())):
-        if one is not whole and id(one) not in kept:
-            one.replace(failing_as_null(one))
-    return whole if isinstance(whole.this, exp.Binary) else whole.this
-
-
-def _never_failing(part: exp.Expr) -> list[exp.Expr]:
-    """The nodes below an aggregate, and of the test of types in a quotient, which do not fail."""
-    if isinstance(part, exp.AggFunc):
-        if part.find(exp.Div, exp.Mod, exp.Cast, exp.Bracket, exp.StrToTime, exp.StrToDate) is not None:
-            raise Untranslatable("TRY of an aggregate of values that may fail (try these)")
-        return list(part.walk())
-    return list(part.this.walk()) if part.find(exp.Typeof) is not None else []
-
-
-def failing_as_null(part: exp.Expr) -> exp.Expr:
-    """A part of an expression that is null where it would fail. Its operands are such parts already."""
-    if part.meta.get("json"):
-        parsed = exp.Anonymous(this="TRY_PARSE_JSON", expressions=[part.copy()])
-        return exp.Anonymous(this="NVL2", expressions=[parsed, part.copy(), exp.Null()])
-    if isinstance(part, exp.If) and part.find(exp.Typeof) is not None:
-        return part
-    if isinstance(part, exp.Cast):
-        return exp.TryCast(this=part.this.copy(), to=part.to.copy(), safe=True)
-    if type(part) in _FAILING:
-        return exp.Anonymous(this=_FAILING[type(part)], expressions=[part.this.copy(), part.expression.copy()])
-    if isinstance(part, (exp.StrToTime, exp.StrToDate)):
-        part.set("safe", True)
-        return part
-    if isinstance(part, exp.Bracket) and len(part.expressions) == 1:
-        return element_or_null(part.this.copy(), part.expressions[0].copy())
-    if isinstance(part, exp.Anonymous):
-        name = part.name.upper()
-        if name in ("ELEMENT_AT", "TRY_ELEMENT_AT"):
-            return element_or_null(*(one.copy() for one in part.expressions))
-        if name in _TRIED:
-            return exp.Anonymous(this=_TRIED[name], expressions=[one.copy() for one in part.expressions])
-        if name in _NEVER_FAILING:
-            return part
-    if isinstance(part, _STRICT):
-        return part
-    raise Untranslatable("TRY of this function (write spark__try_divide and such where a part may fail)")
-
-
 def _boolean(node: exp.Expr, dialect: str) -> exp.Expr:
     """Snowflake's TO_BOOLEAN and TRY_TO_BOOLEAN."""
     return _cast_as(node, node.this, "boolean")
@@ -296,5 +239,4 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.TsOrDsToDate: _try_date,
     exp.ToBoolean: _boolean,
     exp.ToDouble: _double,
-    exp.Try: _try,
 }

@@ -41,6 +41,7 @@ _UNITS_BY_NAME: Final = {"TO_DAYS": "DAY", "TO_MONTHS": "MONTH", "TO_YEARS": "YE
 _NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
 _INSTANTS: Final = (exp.CurrentTimestamp,)
 _TIMES: Final = ("timestamp", "timestamptz", "timestampltz", "timestampntz", "date")
+_OF_DAYS: Final = ("snowflake", "trino")
 _SUNDAY_IS_ZERO: Final = ("snowflake", "redshift", "postgres", "duckdb")
 
 
@@ -109,6 +110,8 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
     else:
         number = exp.Literal.number(amount.name) if isinstance(amount, exp.Literal) else _operand(amount)
         step = exp.Mul(this=number, expression=_interval(size, unit))
+        if unit == "DAY" and dialect in _OF_DAYS:  # or a date would become a timestamp
+            step = exp.Cast(this=step, to=exp.DataType(this=exp.Interval(unit=exp.Var(this="DAY"))))
     return _moved(node.this, step, back)
 
 
@@ -129,7 +132,7 @@ def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "databricks" or node.args.get("unit") is None:
         return None
     unit, first_day = _unit(node)
-    of_date = isinstance(node, exp.DateTrunc)
+    of_date = isinstance(node, exp.DateTrunc) and not _is_instant(node.this)
     if unit == "WEEK" and first_day != "MON":
         following = call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
         day = call("DATE_SUB", following, exp.Literal.number(7))
@@ -140,6 +143,13 @@ def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
     name = "TRUNC" if of_date and not below_day else "DATE_TRUNC"
     arguments = [node.this, exp.Literal.string(unit)]
     return call(name, *(arguments if name == "TRUNC" else reversed(arguments)))
+
+
+def _is_instant(time: exp.Expr) -> bool:
+    """Whether a value is surely a timestamp, of which also DATE_TRUNC gives one."""
+    time = time.unnest()
+    cast = isinstance(time, exp.Cast) and time.to.is_type("timestamp", "timestamptz", "datetime", "timestampntz")
+    return cast or isinstance(time, (exp.CurrentTimestamp, exp.CurrentDatetime))
 
 
 def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -154,6 +164,8 @@ def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
     kind = time.meta.get("instant")
     if kind is None and isinstance(time, _INSTANTS):
         kind = True
+    if kind is None and isinstance(time, exp.StrToTime):
+        kind = dialect != "duckdb"  # STRPTIME gives no instant, as TO_TIMESTAMP does
     if kind is None and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
         kind = time.to.is_type("timestamptz", "timestampltz")
     if kind is None and not utc:
@@ -279,7 +291,11 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "trino":
         node.set("zone", None)  # it says how the time is shown
     plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None
-    return call("TIMESTAMP_SECONDS", node.this) if plain and dialect != "databricks" else None
+    if not plain or dialect == "databricks":
+        return None
+    made = call("TIMESTAMP_SECONDS", node.this)
+    made.meta["instant"] = True
+    return made
 
 
 def _of_smaller_units(number: int) -> exp.Expr:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
-from dbt.adapters.tablestore.dialect.rules.casts import failing_as_null, is_integer
+from dbt.adapters.tablestore.dialect.rules.casts import is_integer
 from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
@@ -191,18 +191,6 @@ def _if_alone(node: exp.Expr, dialect: str) -> None:
         node.set("false", exp.Null())
 
 
-def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
-    """BigQuery's SAFE.f(…), null where f fails."""
-    inner = node.this
-    kind = {exp.Timestamp: "timestamp", exp.Date: "date", exp.Datetime: "timestamp"}.get(type(inner))
-    if kind is not None and sum(isinstance(one, exp.Expr) for one in inner.args.values()) == 1:
-        return exp.TryCast(this=inner.this.copy(), to=exp.DataType.build(kind), safe=True)
-    try:
-        return failing_as_null(inner.copy())
-    except Untranslatable:
-        raise Untranslatable(f"SAFE.{called(node.this)[0] or node.this.name}") from None
-
-
 def _decoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Postgres' DECODE makes bytes of a text."""
     name = {"hex": "UNHEX", "base64": "UNBASE64"}.get(node.args["charset"].name.lower())
@@ -333,6 +321,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if name == "LIST_AGGREGATE" and len(given) == 2 and given[1].is_string:
         name, given = f"LIST_{given[1].name.upper()}", given[:1]
         node = exp.Anonymous(this=name, expressions=given)
+    if name == "LIST_AGGREGATE" and len(given) == 3 and given[1].name.lower() == "string_agg":
+        return exp.Anonymous(this="ARRAY_JOIN", expressions=[given[0], given[2]])
     is_table = isinstance(node.parent, (exp.Table, exp.Lateral))
     known = by_name(name, given) or built(name, given) or (None if is_table else listed_rows(name, given, dialect))
     if known is None and dialect == "duckdb":
@@ -365,7 +355,6 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Overlay: _overlay,
     exp.Stuff: _overlay,
     exp.If: _if_alone,
-    exp.SafeFunc: _safe,
     exp.NetFunc: _of_net,
     exp.Encode: _encoded,
     exp.Typeof: _type_name,

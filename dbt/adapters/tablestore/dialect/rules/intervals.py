@@ -30,7 +30,9 @@ _SECONDS: Final[Mapping[str, Decimal]] = {
 _MICROS: Final = 1_000_000
 _MONDAY: Final = "2000-01-03"
 _SPARKS: Final = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
-_PART: Final = re.compile(r"\s*,?\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?|([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+))")
+_PART: Final = re.compile(
+    r"\s*,?\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?|([+-]?\s*\d+(?:\.\d+)?)\s*([a-zA-Z]+))"
+)
 
 
 def _interval(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -71,10 +73,14 @@ def parts_of(text: str) -> list[exp.Expr]:
         if part is None:
             raise Untranslatable(f"the interval '{text}'")
         position = part.end()
-        found.append(_clock(part) if part[6] is None else _simple(Decimal(part[5]), part[6], text))
+        found.append(_clock(part) if part[6] is None else _simple(_number(part[5]), part[6], text))
     if not found:
         raise Untranslatable(f"the interval '{text}'")
     return sorted(found, key=lambda one: one.text("unit") not in ("YEAR", "MONTH"))
+
+
+def _number(text: str) -> Decimal:
+    return Decimal("".join(text.split()))
 
 
 def _clock(part: re.Match[str]) -> exp.Expr:

@@ -20,6 +20,7 @@ _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("JSONB_OBJECT_KEYS", "JSON_OBJECT_KEYS"), ("jsonb_object_keys",)),
 }
 """Functions of Postgres that give rows, with the names of their columns."""
+_OF_ANY_VALUE: Final = ("bigquery", "postgres", "duckdb")
 _BUILDERS: Final = ("JSONB_BUILD_OBJECT", "JSON_BUILD_OBJECT")
 
 
@@ -104,8 +105,23 @@ def _row(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _text(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """TO_JSON and JSON_FORMAT of JSON, which is text already."""
-    return node.this if dialect in ("snowflake", "trino") else None
+    """TO_JSON and JSON_FORMAT of JSON, which is text already. BigQuery, Postgres and DuckDB make JSON of any value."""
+    if dialect in ("snowflake", "trino") or (dialect in _OF_ANY_VALUE and is_json(node.this)):
+        return node.this
+    return json_of_any(node.this) if dialect in _OF_ANY_VALUE else None
+
+
+def json_of_any(value: exp.Expr) -> exp.Expr:
+    """Any value as JSON, with its nulls; Spark's TO_JSON takes no numbers and texts."""
+    options = call("MAP", *(exp.Literal.string(one) for one in _KEEPING_NULLS))
+    inner = value.unnest()
+    listed = isinstance(inner, exp.Anonymous) and inner.name in ("STRUCT", "NAMED_STRUCT", "ARRAY", "MAP")
+    if listed or isinstance(inner, (exp.Array, exp.Struct)):
+        return call("TO_JSON", value.copy(), options)
+    held = call("TO_JSON", call("NAMED_STRUCT", exp.Literal.string("v"), value.copy()), options)
+    around = exp.Literal.number(len('{"v":}'))
+    length = exp.Sub(this=exp.Length(this=held.copy()), expression=around)
+    return call("SUBSTRING", held, around.copy(), length)
 
 
 def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -275,22 +291,47 @@ def _is_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Is(this=variant_of(value), expression=exp.Null())
 
 
-def flattened(value: exp.Expr, *, outer: bool) -> exp.Expr:
-    """The rows of a JSON array or object: key, index and value, which is a text."""
-    element, index = exp.to_identifier("e"), exp.to_identifier("i")
+def flattened(value: exp.Expr, more: Sequence[str], prefix: str, *, outer: bool) -> exp.Expr:
+    """The rows of a JSON array or object: key, index and value, which is a text; of `more`, path and this."""
+    element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
     no_key, no_index = exp.cast(exp.Null(), "text"), exp.cast(exp.Null(), "int")
-    of_array = exp.Lambda(this=_entry(no_key, index, element), expressions=[element, index])
     pair = [exp.Dot(this=element.copy(), expression=exp.to_identifier(one)) for one in ("key", "value")]
-    of_object = exp.Lambda(this=_entry(pair[0], no_index, pair[1]), expressions=[element.copy()])
+    array = {"key": no_key, "index": index, "value": element, **_further(value, more, _array_path(prefix))}
+    of_array = exp.Lambda(this=_entry(array), expressions=[element, index])
+    entry = {"key": pair[0], "index": no_index, "value": pair[1], **_further(value, more, _key_path(prefix, pair[0]))}
+    of_object = exp.Lambda(this=_entry(entry), expressions=[element.copy()])
     listed = call("FROM_JSON", value.copy(), exp.Literal.string(_TEXTS))
     entries = call("MAP_ENTRIES", call("FROM_JSON", value.copy(), exp.Literal.string("MAP<STRING, STRING>")))
     rows = call("COALESCE", call("TRANSFORM", listed, of_array), call("TRANSFORM", entries, of_object))
     return call("INLINE_OUTER" if outer else "INLINE", rows)
 
 
-def _entry(key: exp.Expr, index: exp.Expr, value: exp.Expr) -> exp.Expr:
-    parts = zip(("key", "index", "value"), (key, index, value), strict=True)
-    return call("NAMED_STRUCT", *(part for name, one in parts for part in (exp.Literal.string(name), one.copy())))
+def flattened_array(value: exp.Expr, more: Sequence[str], *, outer: bool) -> exp.Expr:
+    """The rows of an array: index and value; of `more`, path and this."""
+    element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
+    entry = {"index": index, "value": element, **_further(value, more, _array_path(""))}
+    rows = call("TRANSFORM", value.copy(), exp.Lambda(this=_entry(entry), expressions=[element, index]))
+    return call("INLINE_OUTER" if outer else "INLINE", rows)
+
+
+def _further(value: exp.Expr, more: Sequence[str], path: exp.Expr) -> dict[str, exp.Expr]:
+    return {name: path if name == "path" else value for name in more}
+
+
+def _array_path(prefix: str) -> exp.Expr:
+    return call("CONCAT", exp.Literal.string(f"{prefix}["), exp.column("_i"), exp.Literal.string("]"))
+
+
+def _key_path(prefix: str, key: exp.Expr) -> exp.Expr:
+    plain = call("CONCAT", exp.Literal.string(f"{prefix}."), key.copy()) if prefix else key.copy()
+    quoted = call("CONCAT", exp.Literal.string(f"{prefix}['"), key.copy(), exp.Literal.string("']"))
+    simple = exp.RegexpLike(this=key.copy(), expression=exp.Literal.string("^[A-Za-z_][A-Za-z0-9_$]*$"))
+    return call("IF", simple, plain, quoted)
+
+
+def _entry(fields: Mapping[str, exp.Expr]) -> exp.Expr:
+    parts = [part for name, one in fields.items() for part in (exp.Literal.string(name), one.copy())]
+    return call("NAMED_STRUCT", *parts)
 
 
 def _field(node: exp.Expr, dialect: str) -> exp.Expr | None:

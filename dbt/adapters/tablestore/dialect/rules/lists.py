@@ -8,8 +8,8 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.transforms import unnest_to_explode
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, flattened, is_json_text, rows_of
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, flattened, flattened_array, is_json_text, rows_of
 
 _FLATTENED: Final = ("index", "value")
 
@@ -32,7 +32,10 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
              if isinstance(one, exp.Kwarg)}  # fmt: skip
     if dialect == "snowflake" and not isinstance(inner.this, exp.Kwarg):
         given["input"] = inner.this
-    if "input" not in given or _is_set(given.get("recursive"), "false") or _is_set(given.get("mode"), "both"):
+        if inner.expressions and not isinstance(inner.expressions[0], exp.Kwarg):
+            given["path"] = inner.expressions[0]
+    mode = str(given["mode"].name if "mode" in given else "both").lower()
+    if "input" not in given or _is_set(given.get("recursive"), "false") or mode not in ("both", "object", "array"):
         if given:
             raise Untranslatable("FLATTEN with recursive or mode")
         return None
@@ -44,14 +47,32 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     outer = given["outer"].this if isinstance(given.get("outer"), exp.Boolean) else False
     alias = node.args.get("alias")
     name = alias.this if alias is not None and alias.this else exp.to_identifier("f")
+    used = _used(node, name.name)
+    more = [one for one in ("path", "this") if one in used]
     source: exp.Expr = exp.Anonymous(this="POSEXPLODE_OUTER" if outer else "POSEXPLODE", expressions=[given["input"]])
-    names: tuple[str, ...] = _FLATTENED
-    if is_json_text(given["input"]):
-        source, names = flattened(given["input"], outer=bool(outer)), ("key", *_FLATTENED)
+    names: tuple[str, ...] = (*_FLATTENED, *more)
+    if is_json_text(given["input"]) or "key" in used or mode == "object":
+        names = ("key", *names)
+        source = flattened(given["input"], more, path.name if path is not None else "", outer=bool(outer))
+    elif more:
+        source = flattened_array(given["input"], more, outer=bool(outer))
     columns = exp.TableAlias(this=name, columns=[exp.to_identifier(one) for one in names])
     if isinstance(node, exp.Lateral) or isinstance(node.parent, exp.Join):
         return exp.Lateral(this=source, view=False, outer=False, alias=columns)
     return exp.Table(this=source, alias=columns)
+
+
+def _used(node: exp.Expr, alias: str) -> set[str]:
+    """The columns of FLATTEN that a query names with its alias. Raises Untranslatable for SEQ."""
+    select = node.find_ancestor(exp.Select)
+    used = set()
+    for one in select.find_all(exp.Column) if select is not None else ():
+        if one.table.lower() == alias.lower():
+            used.add(one.name.lower())
+            if one.name.lower() == "seq":
+                with about(one):
+                    raise Untranslatable("the column SEQ of FLATTEN (number the rows by row_number() before it)")
+    return used
 
 
 def _is_set(value: exp.Expr | None, plain: str) -> bool:

@@ -6,6 +6,7 @@ Years of two digits are of 1970 to 2069, or of 1969 to 2068; those of Spark begi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.time import format_time
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+from dbt.adapters.tablestore.dialect.rules.counterparts.time_texts import text_of_time
 
 _PERCENT: Final = ("bigquery", "duckdb", "trino")
 _LETTERS: Final = ("snowflake", "postgres", "redshift")
@@ -24,6 +26,8 @@ _QUOTED: Final = re.compile(r'"([^"]*)"|(?<=[dj])(T)(?=%)')
 _RESERVED: Final = re.compile(r"[A-Za-z'\[\]{}#]")
 # Parts that sqlglot does not know, or writes as another part: the number of a day in a year has three digits.
 _SPARKS: Final[dict[str, str]] = {"%Q": "Q", "%j": "DDD", "%E3S": "%S.SSS", "%E6S": "%S.SSSSSS", "%Ez": "xxx"}
+_PARSED: Final[dict[str, str]] = {"%E*S": "%S[.SSSSSS]"}
+"""Parts that a text may have in several lengths."""
 _FRACTIONS: Final = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "nine": 9}
 _MADE: Final = re.compile("S*(?:xxx)?")
 _FRACTION: Final = re.compile(r"%f_(zero|one|two|three|four|five|six|nine)")
@@ -40,12 +44,18 @@ def quote_patterns(tree: exp.Expr, dialect: str) -> None:
     """Change the patterns of a query that another dialect's functions have."""
     if dialect not in (*_PERCENT, *_LETTERS):
         return
-    for node in tree.find_all(*_WITH_PATTERN):
+    for text in list(tree.find_all(exp.TimeToStr)):
+        joined = text_of_time(text, dialect)
+        if joined is not None:
+            text.replace(joined)
+    for node in list(tree.find_all(*_WITH_PATTERN)):
         pattern = node.args.get("format")
         if isinstance(pattern, exp.Literal):
             given = pattern.name
+            further: Mapping[str, str] = {} if isinstance(node, exp.TimeToStr) else _PARSED
             with about(node):
-                pattern.set("this", _percent(given, dialect) if dialect in _PERCENT else _letters(given, dialect))
+                made_of = _percent(given, dialect, further) if dialect in _PERCENT else _letters(given, dialect)
+                pattern.set("this", made_of)
             made = _null_where_it_fails(node) if node.args.get("safe") else node
             if "%y" in given and not isinstance(node, exp.TimeToStr):
                 _in_century(made, _FIRST_YEAR.get(dialect, 1970))
@@ -78,7 +88,7 @@ def _null_where_it_fails(node: exp.Expr) -> exp.Expr:
     return safe
 
 
-def _percent(pattern: str, dialect: str) -> str:
+def _percent(pattern: str, dialect: str, further: Mapping[str, str]) -> str:
     """A pattern whose parts begin with a percent sign; all else is literal text."""
     found, literal, position = "", "", 0
     for part in _PART.finditer(pattern):
@@ -89,9 +99,10 @@ def _percent(pattern: str, dialect: str) -> str:
             continue
         if part[0] in ("%e", "%-d") and dialect == "bigquery":
             raise Untranslatable("%e in a pattern, which fills with a blank")
-        if part[0] not in Spark.INVERSE_TIME_MAPPING and part[0] not in _SPARKS:
+        sparks = {**_SPARKS, **further}
+        if part[0] not in Spark.INVERSE_TIME_MAPPING and part[0] not in sparks:
             raise Untranslatable(f"{part[0]} in the pattern '{pattern}'")
-        found += _literal(literal) + _SPARKS.get(part[0], part[0])
+        found += _literal(literal) + sparks.get(part[0], part[0])
         literal = ""
     return found + _literal(literal + pattern[position:])
 

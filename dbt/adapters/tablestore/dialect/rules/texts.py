@@ -11,6 +11,7 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.dates import clock_time, instant
+from dbt.adapters.tablestore.dialect.rules.json_parts import is_json
 from dbt.adapters.tablestore.dialect.rules.matches import groups_in, part_of
 
 _FROM_BEFORE_THE_TEXT: Final = ("postgres", "redshift")
@@ -29,6 +30,8 @@ _SHORTEST: Final = (
     "regexp_replace(CAST(CAST(format_string('%.#laste', :a) AS DECIMAL(38, 19)) AS STRING), '[.]?0+$', '') "
     "ELSE regexp_replace(format_string('%.#laste', :a), '[.]?0*e', 'e') END"
 )
+_CHARACTERS: Final = "if(:a = '', array(''), filter(split(:a, ''), _x -> _x <> ''))"
+_TEXT_OF_JSON: Final = "get_json_object(:a, '$')"
 _LAST_BYTE: Final = 255
 _JODA: Final = frozenset("yMdHhkKmsSaED")
 
@@ -329,6 +332,23 @@ def _number_text(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable(f"TO_CHAR of a number by the pattern '{text}' (write spark__format_number)")
 
 
+def _split(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """BigQuery's SPLIT by an empty text: the characters. Trino's SPLIT into so many parts."""
+    limit = node.args.get("limit")
+    if dialect == "trino" and limit is not None:
+        return exp.Anonymous(this="SPLIT", expressions=[node.this, _literally(node.expression), limit])
+    if dialect != "bigquery" or not isinstance(node.expression, exp.Literal) or node.expression.name:
+        return None
+    return filled(_CHARACTERS, [node.this])
+
+
+def _plain(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """BigQuery's STRING of JSON, which is the text without its quotes."""
+    if node.this.unnest().meta.get("json"):
+        return filled(_TEXT_OF_JSON, [node.this])
+    return exp.cast(node.this, "text") if is_json(node.this) else None
+
+
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.Substring: _substring,
     exp.Left: _end,
@@ -338,6 +358,8 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Strtok: _token,
     exp.StrtokToArray: _all_tokens,
     exp.Repeat: _repeated,
+    exp.Split: _split,
+    exp.String: _plain,
     exp.ByteLength: _bytes,
     exp.Initcap: _capitals,
     exp.Concat: _joined,

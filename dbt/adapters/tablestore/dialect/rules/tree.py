@@ -27,7 +27,7 @@ from dbt.adapters.tablestore.dialect.rules import (
     rows,
     texts,
 )
-from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times
+from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times, tried
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 
 IGNORE: Final = ErrorLevel.IGNORE
@@ -102,6 +102,7 @@ def _corrections() -> Mapping[type, _Correction]:
         **lists.CORRECTIONS,
         **arrays.CORRECTIONS,
         **times.CORRECTIONS,
+        **tried.CORRECTIONS,
         **functions.CORRECTIONS,
         **matches.CORRECTIONS,
         **texts.CORRECTIONS,

@@ -9,6 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts import objects
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of
 
@@ -18,11 +19,22 @@ _KIND_OF_JSON: Final = (
     "WHEN 'STRING' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'VOID' THEN 'null' "
     "ELSE if(:a IS NULL, NULL, 'number') END"
 )
+_DIGESTS: Final = {
+    "md5": "unhex(md5(:a))", "sha1": "unhex(sha1(:a))",
+    **{f"sha{bits}": f"unhex(sha2(:a, {bits}))" for bits in (224, 256, 384, 512)},
+}  # fmt: skip
+# Snowflake takes a number in a text for seconds, milliseconds, microseconds or nanoseconds, by its size.
+_OF_DIGITS: Final = (
+    "IF(typeof(:a) = 'string' AND CAST(:a AS STRING) RLIKE '^[0-9]+$', CAST(timestamp_micros(CAST(CASE "
+    "WHEN :b < 31536000000 THEN :b * 1000000 WHEN :b < 31536000000000 THEN :b * 1000 "
+    "WHEN :b < 31536000000000000 THEN :b ELSE floor(:b / 1000) END AS BIGINT)) AS {kind}), {plain})"
+)
+_DIGITS: Final = "TRY_CAST(CAST(:a AS STRING) AS DECIMAL(20, 0))"
 
 
 def composed(name: str, given: _Given, node: exp.Expr, dialect: str) -> exp.Expr | None:
     """The expression of Spark's that a function is; None for another function."""
-    make = _MAKERS.get(dialect, {}).get(name)
+    make = _MAKERS.get(dialect, {}).get(name) or objects.MAKERS.get(dialect, {}).get(name)
     return None if make is None else make(given, node)
 
 
@@ -103,6 +115,12 @@ def _json_type(given: _Given, node: exp.Expr) -> exp.Expr | None:
     return filled(_KIND_OF_JSON, [variant_of(given[0])]) if len(given) == 1 else None
 
 
+def _digest(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """DIGEST(text, 'sha256') of pgcrypto."""
+    text = _DIGESTS.get(given[1].name.lower()) if len(given) == 2 else None
+    return None if text is None else filled(text, [given[0]])
+
+
 def _is_json_null(given: _Given, node: exp.Expr) -> exp.Expr | None:
     """IS_NULL_VALUE(v:a): whether it is there, and is a JSON null."""
     part = variant_of(given[0]) if len(given) == 1 else None
@@ -125,15 +143,36 @@ def _age(given: _Given, node: exp.Expr) -> exp.Expr | None:
     return node
 
 
+def _time_of(name: str, *, failing: bool = True) -> Callable[[_Given, exp.Expr], exp.Expr | None]:
+    """Snowflake's TO_TIMESTAMP of a value whose type is not in the text, and which may be a text of digits."""
+
+    def make(given: _Given, node: exp.Expr) -> exp.Expr | None:
+        value = given[0].unnest() if len(given) == 1 else None
+        if value is None or (isinstance(value, exp.Cast) and not value.to.is_type("text", "varchar")):
+            return None
+        plain = f"TRY_CAST(:a AS {name})" if not failing else f"to_{name.lower()}(:a)"
+        return filled(_OF_DIGITS.format(plain=plain, kind=name), [value, filled(_DIGITS, [value])])
+
+    return make
+
+
+_TIMES: Final = {
+    **dict.fromkeys(("TO_TIMESTAMP", "TO_TIMESTAMP_LTZ", "TO_TIMESTAMP_TZ"), _time_of("TIMESTAMP")),
+    **dict.fromkeys(("TRY_TO_TIMESTAMP", "TRY_TO_TIMESTAMP_LTZ", "TRY_TO_TIMESTAMP_TZ"),
+                    _time_of("TIMESTAMP", failing=False)),
+    "TO_TIMESTAMP_NTZ": _time_of("TIMESTAMP_NTZ"),
+    "TRY_TO_TIMESTAMP_NTZ": _time_of("TIMESTAMP_NTZ", failing=False),
+}  # fmt: skip
 _PATHS: Final = dict.fromkeys(
     ("JSONB_EXTRACT_PATH", "JSONB_EXTRACT_PATH_TEXT", "JSON_EXTRACT_PATH", "JSON_EXTRACT_PATH_TEXT"), _path
 )
 _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr | None]]]] = {
-    "snowflake": {"IS_NULL_VALUE": _is_json_null, "OBJECT_AGG": _object},
+    "snowflake": {"IS_NULL_VALUE": _is_json_null, "OBJECT_AGG": _object, **_TIMES},
     "postgres": {
         **_PATHS,
         **dict.fromkeys(("JSONB_TYPEOF", "JSON_TYPEOF"), _json_type),
         "AGE": _age,
+        "DIGEST": _digest,
         "CONVERT_FROM": _coded("DECODE"),
         "CONVERT_TO": _coded("ENCODE"),
         "NUM_NONNULLS": _nulls,
@@ -141,7 +180,8 @@ _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr |
         "ROW": lambda given, node: call("STRUCT", *given),
         "ROW_TO_JSON": _row,
     },
-    "redshift": {"JSON_EXTRACT_ARRAY_ELEMENT_TEXT": _element},
+    "bigquery": {"JSON_TYPE": _json_type},
+    "redshift": {"JSON_EXTRACT_ARRAY_ELEMENT_TEXT": _element, "JSON_TYPEOF": _json_type},
     "duckdb": {"AGE": _age},
     "trino": {"JSON_ARRAY_GET": _element_from_either_end},
 }

@@ -13,6 +13,7 @@ _Texts = Mapping[str, "str | tuple[str, ...]"]
 
 _COMPARED: Final = "CASE WHEN :a > :b THEN 1 WHEN :a < :b THEN -1 WHEN :a = :b THEN 0 END"
 _PRESENT: Final = "array_compact(:a)"
+_PRODUCT: Final = "aggregate(zip_with(:a, :b, (_x, _y) -> _x * _y), CAST(0 AS DOUBLE), (_t, _x) -> _t + _x)"
 _INFINITE: Final = "CAST(:a AS STRING) IN ('Infinity', '-Infinity')"
 _FINITE: Final = "CAST(:a AS STRING) NOT IN ('NaN', 'Infinity', '-Infinity')"
 _JSON: Final = "if(:a IS NULL, NULL, try_parse_json(:a) IS NOT NULL)"
@@ -52,6 +53,7 @@ _VALUES_OF_KEYS: Final = (
 _SNOWFLAKE: Final[_Texts] = {
     "ARRAYS_TO_OBJECT": "to_json(map_from_arrays(:a, :b))",
     "BASE64_DECODE_STRING": "CAST(unbase64(:a) AS STRING)",
+    "CHECK_JSON": "if(:a IS NOT NULL AND try_parse_json(:a) IS NULL, 'no JSON', NULL)",
     "BOOLAND": "CAST(:a AS BOOLEAN) AND CAST(:b AS BOOLEAN)",
     "BOOLNOT": "NOT CAST(:a AS BOOLEAN)",
     "BOOLOR": "CAST(:a AS BOOLEAN) OR CAST(:b AS BOOLEAN)",
@@ -75,6 +77,7 @@ _SNOWFLAKE: Final[_Texts] = {
 _BIGQUERY: Final[_Texts] = {
     "ARRAY_CONCAT_AGG": "flatten(collect_list(:a))",
     "ARRAY_FIRST": "element_at(:a, 1)",
+    "ARRAY_IS_DISTINCT": "size(array_distinct(:a)) = size(:a)",
     "ARRAY_LAST": "element_at(:a, -1)",
     "CODE_POINTS_TO_STRING": f"array_join(transform(:a, _x -> {_CODE.format('_x')}), '')",
     "ERROR": "raise_error(:a)",
@@ -109,6 +112,7 @@ _REDSHIFT: Final[_Texts] = {
     "ARRAY_FLATTEN": "flatten(:a)",
     "BITAND": ":a & :b",
     "CAN_JSON_PARSE": _JSON,
+    "CRC32": "lpad(lower(hex(crc32(:a))), 8, '0')",
     "DATE_CMP": _COMPARED,
     "DATE_PART_YEAR": "year(:a)",
     "DEXP": "exp(:a)",
@@ -148,13 +152,22 @@ _DUCKDB: Final[_Texts] = {
     "LIST_AVG": f"aggregate({_PRESENT}, CAST(0 AS DOUBLE), (_t, _x) -> _t + _x) / nullif(size({_PRESENT}), 0)",
     "LIST_ANY_VALUE": f"get({_PRESENT}, 0)",
     "LIST_COUNT": f"size({_PRESENT})",
+    "LIST_DOT_PRODUCT": _PRODUCT,
+    "LIST_INNER_PRODUCT": _PRODUCT,
     "LIST_FIRST": "get(:a, 0)",
     "LIST_LAST": "try_element_at(:a, -1)",
     "LIST_MAX": "array_max(:a)",
     "LIST_MIN": "array_min(:a)",
     "LIST_REDUCE": "aggregate(slice(:a, 2, size(:a)), element_at(:a, 1), :b)",
+    "LIST_RESIZE": (
+        "",
+        "concat(slice(:a, 1, :b), array_repeat(NULL, greatest(:b - size(:a), 0)))",
+        "concat(slice(:a, 1, :b), array_repeat(:c, greatest(:b - size(:a), 0)))",
+    ),
+    "LIST_SELECT": "transform(:b, _i -> get(:a, _i - 1))",
     "LIST_STRING_AGG": "array_join(:a, ',')",
     "LIST_UNIQUE": f"size(array_distinct({_PRESENT}))",
+    "LIST_WHERE": "filter(:a, (_x, _i) -> get(:b, _i))",
     "MAKE_TIMESTAMP_MS": "timestamp_millis(:a)",
     "MAP_CONTAINS": "map_contains_key(:a, :b)",
     "MICROSECOND": "CAST(extract(SECOND FROM :a) * 1000000 AS BIGINT)",
@@ -162,6 +175,7 @@ _DUCKDB: Final[_Texts] = {
     "MULTIPLY": ":a * :b",
     "NANOSECOND": "CAST(extract(SECOND FROM :a) * 1000000000 AS BIGINT)",
     "ORD": "ascii(:a)",
+    "PARSE_FILENAME": "regexp_extract(:a, '[^/]*$', 0)",
     "PRODUCT": (
         "if(count(:a) = 0, NULL, aggregate(collect_list(CAST(:a AS DOUBLE)), CAST(1 AS DOUBLE), (_t, _x) -> _t * _x))"
     ),
@@ -214,6 +228,10 @@ REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("snowflake", "TIME_FROM_PARTS"): "TIME_FROM_PARTS (keep the time as a text)",
     ("snowflake", "CONDITIONAL_CHANGE_EVENT"): (
         "CONDITIONAL_CHANGE_EVENT (count the rows whose value is not that of lag(…), in an outer query)"
+    ),
+    ("bigquery", "FARM_FINGERPRINT"): (
+        "FARM_FINGERPRINT, whose hash Spark does not have (write spark__xxhash64(s) where any hash will do: its values "
+        "are others)"
     ),
     ("bigquery", "LAX_BOOL"): "LAX_BOOL (write safe_cast(json_value(j) as bool))",
     ("bigquery", "LAX_FLOAT64"): "LAX_FLOAT64 (write safe_cast(json_value(j) as float64))",

@@ -1,0 +1,116 @@
+"""Texts of times by patterns that have parts which Spark's patterns have not: weeks, days of a week, padded names.
+
+Such a text is a concatenation: of what Spark's patterns give, and of what is computed for these parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+
+_ISO_DAY: Final = "extract(DAYOFWEEK_ISO FROM :a)"
+_ISO_WEEK: Final = "lpad(CAST(weekofyear(:a) AS STRING), 2, '0')"
+_ISO_YEAR: Final = "CAST(extract(YEAROFWEEK FROM :a) AS STRING)"
+_SIGNS: Final[Mapping[str, Mapping[str, str]]] = {
+    "bigquery": {
+        "%-d": "lpad(CAST(day(:a) AS STRING), 2, ' ')",  # %e, as sqlglot reads it
+        "%s": "CAST(unix_seconds(CAST(:a AS TIMESTAMP)) AS STRING)",
+    },
+    "duckdb": {},
+    "trino": {"%v": _ISO_WEEK},
+}
+_COMMON_SIGNS: Final = {
+    "%G": _ISO_YEAR,
+    "%V": _ISO_WEEK,
+    "%u": f"CAST({_ISO_DAY} AS STRING)",
+    "%w": "CAST(dayofweek(:a) - 1 AS STRING)",
+    "%U": "lpad(CAST((dayofyear(:a) + 7 - dayofweek(:a)) div 7 AS STRING), 2, '0')",
+    "%W": f"lpad(CAST((dayofyear(:a) + 7 - {_ISO_DAY}) div 7 AS STRING), 2, '0')",
+}
+_SIGN: Final = re.compile(r"%(?:E[0-9*]S|Ez|-?.)", re.DOTALL)
+
+
+def _names(word: str, spark: str, width: int) -> dict[str, str]:
+    """Names of days or months in three cases; FM is without the blanks behind."""
+    plain = f"date_format(:a, '{spark}')"
+    cases = {word: plain, word.upper(): f"upper({plain})", word.lower(): f"lower({plain})"}
+    padded = {name: f"rpad({text}, {width}, ' ')" if width else text for name, text in cases.items()}
+    return {**padded, **{f"FM{name}": text for name, text in cases.items()}}
+
+
+_WORDS: Final[Mapping[str, str]] = {
+    **_names("Day", "EEEE", 9),
+    **_names("Month", "MMMM", 9),
+    **_names("Dy", "EEE", 0),
+    **_names("Mon", "MMM", 0),
+    "IYYY": _ISO_YEAR,
+    "IW": _ISO_WEEK,
+    "ID": f"CAST({_ISO_DAY} AS STRING)",
+    "D": "CAST(dayofweek(:a) AS STRING)",
+    "WW": "lpad(CAST((dayofyear(:a) + 6) div 7 AS STRING), 2, '0')",
+    "W": "CAST((day(:a) + 6) div 7 AS STRING)",
+    "FMMM": "CAST(month(:a) AS STRING)",
+    "FMDD": "CAST(day(:a) AS STRING)",
+}
+_LEFT_TO_SPARK: Final = ("IDDD", "iddd", "FMDDD", "DDD", "DD", "Mon")
+_WORD: Final = re.compile(
+    "|".join(['"[^"]*"', *sorted({*_WORDS, *_LEFT_TO_SPARK, "iyyy", "iw", "id", "ddd", "dd", "d", "ww", "w"},
+                                 key=len, reverse=True)])
+)  # fmt: skip
+
+
+def text_of_time(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """The text of a time by a pattern with such parts; None for another pattern. node: a TimeToStr."""
+    pattern = node.args.get("format")
+    if dialect in _SIGNS and isinstance(pattern, exp.Literal):
+        known: Mapping[str, str] = {**_COMMON_SIGNS, **_SIGNS[dialect]}
+        return _joined(node, _parts(pattern.name, _SIGN, known), dialect)
+    written = node.meta.get("pattern")
+    return None if written is None else _joined(node, _parts(written, _WORD, _any_case(_WORDS)), dialect)
+
+
+def _any_case(words: Mapping[str, str]) -> dict[str, str]:
+    numbers = {one.lower(): text for one, text in words.items() if one.isupper() and len(one) < len("MONTH")}
+    return {**numbers, **{one: text for one, text in words.items() if one not in _LEFT_TO_SPARK}}
+
+
+def _parts(pattern: str, part: re.Pattern[str], known: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    """Pieces of a pattern, with the texts of those that are computed."""
+    made: list[tuple[str, str | None]] = []
+    position, plain = 0, ""
+    for found in part.finditer(pattern):
+        plain += pattern[position : found.start()]
+        position = found.end()
+        text = known.get(found[0])
+        if text is None:
+            plain += found[0]
+            continue
+        made += [(plain, None), (found[0], text)]
+        plain = ""
+    return [one for one in [*made, (plain + pattern[position:], None)] if one[0]]
+
+
+def _joined(node: exp.Expr, parts: list[tuple[str, str | None]], dialect: str) -> exp.Expr | None:
+    if all(text is None for _, text in parts):
+        return None
+    made = [_by_pattern(node.this, piece, dialect) if text is None else filled(text, [node.this])
+            for piece, text in parts]  # fmt: skip
+    return made[0] if len(made) == 1 else exp.Anonymous(this="CONCAT", expressions=made)
+
+
+def _by_pattern(time: exp.Expr, piece: str, dialect: str) -> exp.Expr:
+    if not any(one.isalnum() for one in piece):
+        return exp.Literal.string(piece.replace('"', ""))
+    pattern: exp.Expr = exp.Literal.string(piece)
+    if dialect in _SIGNS:
+        literal = "%" not in piece
+    else:
+        literal = piece.startswith('"') and piece.endswith('"') and piece.count('"') == len('""')
+        pattern = Dialect.get_or_raise(dialect).format_time(pattern) or pattern
+    return exp.Literal.string(piece.strip('"')) if literal else exp.TimeToStr(this=time.copy(), format=pattern)
