@@ -9,8 +9,8 @@ timeline. Writes are numbered in the order in which they began: that is the orde
 committed.
 
 In a table with deletion vectors a compaction follows each write, as statements have it, but for that of `leave`, and
-`write` takes two commits, which it merges at once. Records are in the order in which they are merged there: a delete is
-forgotten once it was merged, and what comes late is refused where it matters. Nothing is scheduled.
+`write` takes two commits, which it merges at once. Records are in the order in which they are merged there, whenever
+their write began, so none conflicts with others; a delete is forgotten once it was merged. Nothing is scheduled.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ class Player:
         except ConflictError:
             assert latest is not None
             assert latest.id > begun.base_snapshot_id, "nobody was there to conflict with"
+            assert not self._merges or self.table.schema.has_dynamic_buckets, "what is merged later is newer"
 
     def _overwrite(self, which):
         rows = [row for row, kind in self.records() if kind in (0, 2)]

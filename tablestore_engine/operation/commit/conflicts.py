@@ -13,8 +13,9 @@ replaced by newer records. A write after such a compaction checks this itself (`
 
 If the order in which records fold matters (`MergeEngine.takes_late`), records must not be added to level 0 that are
 older than merged ones, nor stay there while newer records are merged. If records are kept apart, a bulk load has also
-settled its own records, so no older record may have been added to its bucket. (With deletion vectors it has settled
-none, see `WriteJob.level_of`.)
+settled its own records, so no older record may have been added to its bucket. With deletion vectors it has settled none
+(`WriteJob.level_of`), and records are in the order in which they are merged (`compact.deletion_vectors`): no write is
+late.
 """
 
 from __future__ import annotations
@@ -89,11 +90,11 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
         _check_columns(new)
     if not schema.primary_keys:
         return new.added
-    # With deletion vectors a delete hides nothing once its key was looked up, and later records win.
+    # With deletion vectors a delete hides nothing once its key was looked up, and what is merged later is newer.
     if new.kind == "COMPACT" and not (schema.keeps_deletes or schema.reads_files_alone):
         _check_deletes(schema, _not_above(rest, new.added), new)
     added = _lowered(schema, rest, new)
-    if not schema.merge_engine.takes_late:
+    if not (schema.merge_engine.takes_late or schema.reads_files_alone):
         _check_order(rest, added)
     return added
 

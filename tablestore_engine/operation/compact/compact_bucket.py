@@ -184,9 +184,12 @@ def _keys(schema: TableSchema) -> list[str]:
 
 
 def _order(schema: TableSchema) -> list[SortColumn]:
-    if schema.reads_files_alone and not schema.merges_old_rows:
-        return []  # the later commit wins, whatever its numbers are, whether its old row is marked or merged
-    return [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
+    """The columns that order the records of a key; equal ones are in the order of their runs.
+
+    With deletion vectors, sequence numbers do not matter: what is merged later is newer, whenever its write began.
+    """
+    numbers = [] if schema.reads_files_alone else [SortColumn(SEQUENCE_NUMBER.name)]
+    return [*sequence_columns(schema), *numbers]
 
 
 def _without_deletes(table: pa.Table) -> pa.Table:

@@ -2,8 +2,9 @@
 
 The keys of a file at level 0 are looked up when it is merged: in files above level 0 which are not merged with it, the
 row of such a key is deleted from then on. So of each key at most one row above level 0 is not deleted, and readers take
-these files one by one. Files at level 0 are always newer than those above, so later rows win; where the old row of a
-key counts (`TableSchema.merges_old_rows`), it is read from its position, and merged as the oldest record.
+these files one by one. Files at level 0 are newer than those above, whatever their sequence numbers are: their rows
+win, or where the old row of a key counts (`TableSchema.merges_old_rows`), it is read from its position, and merged as
+the oldest record, unless `sequence.field` says otherwise. At level 0, the write that began later is newer.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.files import add, meta, remove
 from support.tables import schema_of
@@ -163,6 +165,7 @@ def test_deletes_that_a_compaction_may_have_dropped(removed, added, expected):
 
 
 TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge-engine": "aggregation"})
+TAKING_BACK_ALONE = replace(TAKING_BACK, options={**TAKING_BACK.options, "deletion-vectors.enabled": "true"})
 ROUNDING = schema_of(
     {"id": "BIGINT", "v": "DECIMAL(9, 2)"},
     ["id"],
@@ -196,6 +199,7 @@ def test_records_that_fold_in_order_meet_in_order(live, added, kind, fits):
     before = [numbered(level, sequence, f"old{i}") for i, (level, sequence) in enumerate(live)]
     new = NewFiles((numbered(*added, "new"),), (), kind)
     assert len(check_conflicts(KEYED, before, new)) == 1
+    assert len(check_conflicts(TAKING_BACK_ALONE, before, new)) == 1, "what is merged later is newer"
     for schema in (TAKING_BACK, ROUNDING):
         if fits:
             assert check_conflicts(schema, before, new) == new.added

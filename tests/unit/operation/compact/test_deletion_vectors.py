@@ -138,6 +138,11 @@ STEP = st.one_of(
 
 
 @settings(max_examples=examples(15), deadline=None)
+@example(
+    steps=[*(("leave", [(n, True)]) for n in (0, 2, 4)), ("rollback", 1), ("write", [(6, True)])],
+    dynamic=False,
+    orc=False,
+)
 @example(steps=[("write", [(0, False)]), ("leave", [(0, False)]), ("leave", [(1, True)])], dynamic=False, orc=False)
 @given(steps=st.lists(STEP, min_size=1, max_size=14), dynamic=st.booleans(), orc=st.booleans())
 def test_reads_equal_a_naive_fold(tmp_path_factory, steps, dynamic, orc):
