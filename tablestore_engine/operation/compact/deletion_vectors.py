@@ -67,8 +67,8 @@ class ReplacedRows:
                 by_level.setdefault(file.level, []).append((file, positions))
 
         def rows(file: DataFileMeta, positions: Positions) -> Iterator[pa.RecordBatch]:
-            for part in np.split(positions, range(sizes.rows, len(positions), sizes.rows)):
-                yield from rows_at_positions(target.io, task.stored(file), target.schema, columns, part)
+            for batch in rows_at_positions(target.io, task.stored(file), target.schema, columns, positions):
+                yield from (batch.slice(begin, sizes.rows) for begin in range(0, batch.num_rows, sizes.rows))
 
         types = [f.type for f in target.schema.trimmed_key_fields]
         # The files of a level share no key.

@@ -11,7 +11,7 @@ index says is kept for the next lookup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -184,12 +184,9 @@ def _of_whole(
 def rows_at(handle: pa.NativeFile, path: str, positions: Longs, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Columns of the rows of a file at ascending positions."""
     file = PagedParquet(handle, _index(path, handle))
-    ends = np.cumsum(file.index.group_rows)
-    begins = ends - file.index.group_rows
-    for part in np.array_split(positions, max(1, -(-len(positions) // _ROWS_AT_ONCE))):
-        cuts = np.searchsorted(part, ends)
-        groups = enumerate(zip([0, *cuts[:-1]], cuts, strict=True))
-        portion = [(group, part[low:high] - begins[group]) for group, (low, high) in groups if low < high]
+    begins = np.cumsum([0, *file.index.group_rows])
+    split = np.split(positions, np.searchsorted(positions, begins[1:-1]))
+    for portion in _portions(file, (rows - begin for rows, begin in zip(split, begins[:-1], strict=True))):
         yield from file.read(portion, columns).combine_chunks().to_batches()
 
 
@@ -198,7 +195,8 @@ def _wanted(
 ) -> Iterator[tuple[Longs, Portion, pa.Table]]:
     """The positions of wanted rows in a file, the same rows by row groups, and their sought columns."""
     begins = np.cumsum([0, *file.index.group_rows])
-    for portion in _portions(file, sought):
+    candidates = (file.candidates(group, sought) for group in range(len(file.index.group_rows)))
+    for portion in _portions(file, candidates):
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):
             return  # a column that the file does not have is null in all of its rows
@@ -209,16 +207,18 @@ def _wanted(
             yield positions, wanted, compared.take(pa.array(found))
 
 
-def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:
-    """Rows that may be wanted, of some row groups each, so that they are not too many at a time, nor too large."""
+def _portions(file: PagedParquet, by_group: Iterable[Longs]) -> Iterator[Portion]:
+    """Rows of all row groups, of some groups each, so that they are not too many at a time, nor too large.
+
+    Those of one row group stay together: of a column without a page index, each portion reads the whole group.
+    """
     held: list[tuple[int, Longs]] = []
     count = size = 0
     most = _BYTES_AT_ONCE // pa.cpu_count()
-    for group, whole in enumerate(file.index.group_bytes):
-        rows = file.candidates(group, sought)
+    for group, rows in enumerate(by_group):
         if not len(rows):
             continue
-        more = whole * len(rows) // file.index.group_rows[group]
+        more = file.index.group_bytes[group] * len(rows) // file.index.group_rows[group]
         if held and (count + len(rows) > _ROWS_AT_ONCE or size + more > most):
             yield held
             held, count, size = [], 0, 0

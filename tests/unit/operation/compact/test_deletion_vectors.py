@@ -27,7 +27,6 @@ from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
 from tablestore_engine.metadata.manifest_encoding.index_manifest import DELETION_VECTORS
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.compact import deletion_vectors
 from tablestore_engine.operation.compact.auto_compaction import merge_unread, run_and_commit
 from tablestore_engine.operation.compact.pick_tasks import Extent, pick_tasks
 from tablestore_engine.operation.compact.schedule_compaction import schedule
@@ -264,27 +263,6 @@ def test_a_fold_that_others_overtook_counts_each_row_once(catalog):
     assert not find_orphans(table.state, 1 << 60)
     compact_fully(table)
     assert values(table) == {**dict.fromkeys(range(20), 1), 1: 6, 2: 113, 3: 8}
-
-
-@pytest.mark.parametrize("fold", [False, True])
-def test_each_file_is_looked_up_once(catalog, monkeypatch, fold):
-    looked_up, find = [], deletion_vectors.positions_of_keys
-
-    def counted(io, file, *rest):
-        looked_up.append(file.path)
-        return find(io, file, *rest)
-
-    sums = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
-    table = keyed_table(catalog, {**VECTORS, **(sums if fold else {})})
-    table.write(keyed_arrow(1, *range(20_000)))
-    for value in (3, 4):
-        write(table, rows([20, 25, 19_999], value))
-    monkeypatch.setattr(deletion_vectors, "positions_of_keys", counted)
-    merge_unread(table.state)
-    assert len(looked_up) == 1
-    found = values(table)
-    assert [found[one] for one in (19, 20, 19_999)] == ([1, 8, 8] if fold else [1, 4, 4])
-    assert list(vectors(table).values()) == [3]
 
 
 def test_a_first_row_that_overlaps_no_merged_one_is_folded_with_that_of_its_level(catalog):
