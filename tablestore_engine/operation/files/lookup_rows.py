@@ -44,14 +44,14 @@ class RowKeys:
 
     @cached_property
     def distinct(self) -> dict[str, pa.Array]:
-        """The values of each column, once."""
-        return {name: pc.unique(self.values.column(name)) for name in self.names}
+        """The values of each column, once, in rising order."""
+        found = {name: pc.unique(self.values.column(name)) for name in self.names}
+        return {name: values.take(pc.array_sort_indices(values)) for name, values in found.items()}
 
     def sorted_numbers(self, name: str) -> npt.NDArray[Any] | None:
         """The values of a column, once, as sorted numbers; None where they are none."""
         if name not in self._numbers_of:
-            found = numbers_of(self.distinct[name])
-            self._numbers_of[name] = None if found is None else np.sort(found)
+            self._numbers_of[name] = numbers_of(self.distinct[name])
         return self._numbers_of[name]
 
     @cached_property

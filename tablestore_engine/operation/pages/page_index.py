@@ -51,15 +51,15 @@ class PageBounds:
 
 @dataclass(frozen=True)
 class Sought:
-    """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or bytes."""
+    """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or bytes in Arrow."""
 
     values: Any
 
     def admitted_by(self, pages: PageBounds) -> npt.NDArray[np.bool_]:
         """For each page whether its bounds admit one of the values."""
-        if isinstance(self.values, list):
-            bounds = zip(pages.lows, pages.highs, strict=True)
-            found = [bisect_left(self.values, low) < bisect_right(self.values, high) for low, high in bounds]
+        if isinstance(self.values, pa.Array):
+            values, bounds = _InPlace(self.values), zip(pages.lows, pages.highs, strict=True)
+            found = [bisect_left(values, low) < bisect_right(values, high) for low, high in bounds]
             admitted: npt.NDArray[np.bool_] = np.array(found, np.bool_)
         else:
             kind = self.values.dtype
@@ -69,6 +69,20 @@ class Sought:
             )
             admitted = np.searchsorted(self.values, low, "left") < np.searchsorted(self.values, high, "right")
         return admitted & ~pages.empty
+
+
+@dataclass(frozen=True)
+class _InPlace:
+    """Bytes of an Arrow array, of which only those are taken out that a search looks at."""
+
+    array: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, number: int) -> bytes:
+        found: bytes = self.array[number].as_py()
+        return found
 
 
 class PageIndex:
@@ -131,14 +145,15 @@ class PageIndex:
         return self._bounds[key]
 
     def sought(self, column: str, values: pa.Array) -> Sought | None:
-        """Values (no nulls) of the column's type as its bounds have them; None where bounds are not compared."""
+        """Values (no nulls, in rising order) of the column's type as its bounds have them; None where bounds are not
+        compared."""
         element = self.elements[column][0] if column in self.elements else {}
         kind = element.get(1)
         if kind == _BYTE_ARRAY and (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
-            return Sought(sorted(values.cast(pa.binary()).to_pylist()))
+            return Sought(values.cast(pa.binary()))
         stored = None if kind is None else _INTEGERS.get(kind)
         numbers = None if stored is None else _numbers(values, element)
-        return None if numbers is None else Sought(np.sort(numbers.astype(stored)))
+        return None if numbers is None else Sought(numbers.astype(stored))
 
 
 def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, exactly
+from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, Sought, exactly
 from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, LIST, STRUCT, list_of, struct_bytes
 from tablestore_engine.recently_used import RecentlyUsed
 
@@ -40,14 +40,13 @@ class PagedParquet:
         self._handle = handle
         self.index = index
 
-    def candidates(self, group: int, sought: Mapping[str, pa.Array]) -> Longs:
-        """The rows of a row group that may hold one of the values of each column."""
+    def candidates(self, group: int, sought: Mapping[str, Sought | None]) -> Longs:
+        """The rows of a row group that may hold one of the values of each column; any where these are None."""
         rows = self.index.group_rows[group]
         begins, admitted = np.array([0, rows], np.int64), np.array([rows > 0])
-        for column, values in sought.items():
-            pages = self.index.pages(self._handle, group, column)
-            test = self.index.sought(column, values) if pages is not None else None
-            bounds = self.index.bounds(self._handle, group, column) if test is not None else None
+        for column, test in sought.items():
+            pages = self.index.pages(self._handle, group, column) if test is not None else None
+            bounds = self.index.bounds(self._handle, group, column) if pages is not None else None
             if pages is None or test is None or bounds is None:
                 continue
             begins, admitted = _both((begins, admitted), (pages.first, test.admitted_by(bounds)))
@@ -125,6 +124,7 @@ def look_up(
     columns: Sequence[str],
 ) -> Iterator[tuple[Longs, pa.RecordBatch]]:
     """Columns of the rows of a file that have values which are `sought`, with the positions of the rows in the file.
+    The values of each column come in rising order.
 
     `positions_in` says at which positions of some rows, given with the sought columns, the wanted ones are.
     """
@@ -195,7 +195,8 @@ def _wanted(
 ) -> Iterator[tuple[Longs, Portion, pa.Table]]:
     """The positions of wanted rows in a file, the same rows by row groups, and their sought columns."""
     begins = np.cumsum([0, *file.index.group_rows])
-    candidates = (file.candidates(group, sought) for group in range(len(file.index.group_rows)))
+    tests = {column: file.index.sought(column, values) for column, values in sought.items()}
+    candidates = (file.candidates(group, tests) for group in range(len(file.index.group_rows)))
     for portion in _portions(file, candidates):
         compared = file.read(portion, list(sought))
         if compared.num_columns < len(sought):

@@ -154,9 +154,26 @@ def test_pages_are_skipped_by_bounds_of_every_kind(tmp_path, name):
     values = rows.column(name).take([3, 700]).combine_chunks()
     with pa.OSFile(path) as handle:
         file = PagedParquet(handle, PageIndex(handle))
-        assert len(file.candidates(0, {name: values})) == 2 * PAGE
+        assert len(file.candidates(0, {name: file.index.sought(name, values)})) == 2 * PAGE
         at, _ = found(handle, path, RowKeys(pa.table({name: values})), ["id"])
     assert {3, 700} <= set(at)
+
+
+def test_keys_are_compared_with_the_bounds_of_all_row_groups_at_once(tmp_path, monkeypatch):
+    made, make = [], PageIndex.sought
+
+    def counted(self, column, values):
+        made.append((column, make(self, column, values)))
+        return made[-1][1]
+
+    monkeypatch.setattr(PageIndex, "sought", counted)
+    path = written(tmp_path / "a.parquet", table(), row_group_size=100)
+    rows = table().select(["name", "line"]).take([900, 5, 700, 5, 301, 302]).drop_null()
+    with pa.OSFile(path) as handle:
+        assert pq.ParquetFile(path).num_row_groups > 5
+        assert found(handle, path, RowKeys(rows), ["id"])[0] == expected(table(), RowKeys(rows))
+    assert [name for name, _ in made] == ["name", "line"]
+    assert isinstance(made[0][1].values, pa.Array), "texts are not taken out of Arrow"
 
 
 def test_a_file_that_is_cut_off(tmp_path):
