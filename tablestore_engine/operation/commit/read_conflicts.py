@@ -92,7 +92,7 @@ def check_overtaken(state: TableState, change: Change, latest: Snapshot) -> None
         # A commit that replaces rows wins for keys of both writes, but would lose for keys that only this write
         # has.
         read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
-        # With deletion vectors the later commit wins, whatever its numbers are.
+        # With deletion vectors a delete hides nothing once its key was looked up.
         no_order = state.schema.keeps_deletes or state.schema.reads_files_alone
         if not read and (snapshot.commit_kind != "COMPACT" or no_order):
             continue

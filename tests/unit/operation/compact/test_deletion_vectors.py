@@ -283,7 +283,7 @@ def test_two_writers_at_once_both_stay(catalog):
     other, base = reload(table), table.latest_snapshot().id
     write(table, rows(range(10), 2), [DELETE] * 10, base_snapshot_id=base)
     merge_unread(table.state)
-    write(other, rows(range(5, 15), 3), base_snapshot_id=base)  # the later commit wins
+    write(other, rows(range(5, 15), 3), base_snapshot_id=base)  # merged later, so newer
     merge_unread(other.state)
     assert values(table) == {**dict.fromkeys(range(5, 15), 3), **dict.fromkeys(range(15, 20), 1)}
 
