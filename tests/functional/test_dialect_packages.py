@@ -93,6 +93,11 @@ VALUES = [
     ("duckdb", "list_aggregate(['a', 'b'], 'string_agg', '-')", "a-b"),
     ("postgres", "encode(digest('a', 'md5'), 'hex')", "0cc175b9c0f1b6a831c399e269772661"),
     ("redshift", "crc32('a')", "e8b7be43"),
+    ("redshift", "trunc('2024-01-15 10:00:00'::timestamp)", date(2024, 1, 15)),
+    ("redshift", "trunc(-1.57)", -1),
+    ("postgres", "coalesce(null, '{}'::text[])", []),
+    ("postgres", """'{a,"b",null}'::text[]""", ["a", "b", None]),
+    ("bigquery", "select approx_top_count(x, 1)[offset(0)].value from unnest(['a', 'a', 'b']) x", "a"),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import around
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 
 _MOST_QUANTILES: Final = 1_000
 _ORDERED: Final = (exp.ArrayAgg, exp.GroupConcat, exp.First, exp.Last, exp.AnyValue)
@@ -235,6 +236,14 @@ def _greatest_values(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable(f"{type(node).__name__.upper()}(value, number)")
 
 
+def _most_frequent(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """BigQuery's APPROX_TOP_COUNT, whose structs have other names in Spark."""
+    if dialect != "bigquery" or len(node.args) < len(("this", "expression")):
+        return None
+    found = exp.Anonymous(this="APPROX_TOP_K", expressions=[node.this, node.expression])
+    return filled("transform(:a, _x -> named_struct('value', _x.item, 'count', _x.count))", [found])
+
+
 def _count(node: exp.Expr, dialect: str) -> None:
     """DuckDB's COUNT() of all rows."""
     if node.this is None and not node.expressions:
@@ -259,6 +268,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Last: _first,
     exp.AnyValue: _any,
     exp.GroupConcat: _texts_of_nothing,
+    exp.ApproxTopK: _most_frequent,
     exp.Count: _count,
     exp.Max: _greatest_values,
     exp.Min: _greatest_values,

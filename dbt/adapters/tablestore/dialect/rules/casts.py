@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -33,6 +34,7 @@ _ONE_INTEGER: Final = ("snowflake", "bigquery")
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
+_OF_ARRAY: Final = re.compile(r"""\{[^{}\\]*\}""")
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
 _COUNTS: Final = (
     exp.Count, exp.CountIf, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.StrPosition, exp.ArraySize,
@@ -152,6 +154,10 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
             text.replace(exp.Literal.string("1970-01-01"))
             return None
         return exp.Cast(this=exp.Anonymous(this=_PRESENT[word], expressions=[]), to=kind.copy())
+    if kind.is_type("array") and dialect in ("postgres", "duckdb") and _OF_ARRAY.fullmatch(word):
+        parts = [one.strip().strip('"') for one in text.name.strip("{}").split(",")] if word != "{}" else []
+        values = [exp.Null() if one.lower() == "null" else exp.Literal.string(one) for one in parts]
+        return exp.Cast(this=exp.Anonymous(this="ARRAY", expressions=values), to=kind.copy())
     if kind.this is exp.DataType.Type.SUPER:
         return exp.cast(node.this, "text")  # as of PARSE_JSON
     if dialect == "snowflake" and (kind.is_type("variant", "object", "array") and not kind.expressions):

@@ -36,6 +36,7 @@ _HOST: Final = (
     r"nullif(regexp_extract(trim(:a), '^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?(?:[^/?#@]*@)?([^/?#:]+)', 1), '')"
 )
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
+_STAMPS: Final = ("timestamp", "timestamptz", "timestampntz", "timestampltz")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
 
 
@@ -58,6 +59,8 @@ def _quotient(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _is_fraction(node: exp.Expr) -> bool:
     node = node.unnest()
+    if isinstance(node, exp.Neg):
+        return _is_fraction(node.this)
     if isinstance(node, exp.Literal):
         return not node.is_string and not node.is_int
     if isinstance(node, exp.Cast):
@@ -167,6 +170,11 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """TRUNC(number, digits): without the rest of a division, exactly."""
     digits = node.args.get("decimals")
     if digits is None:
+        value = node.this.unnest()
+        if dialect == "redshift" and _is_time(value):
+            return exp.cast(node.this, "date")
+        if dialect == "redshift" and _is_fraction(value):
+            return exp.cast(node.this, "bigint")
         if dialect == "redshift":
             raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
         return None
@@ -175,6 +183,11 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
     number = exp.cast(node.this.copy(), "DECIMAL(38, 10)")
     unit = exp.cast(exp.Literal.string(f"1e-{digits.name}"), "DECIMAL(38, 10)")
     return exp.paren(exp.Sub(this=number, expression=exp.Mod(this=number.copy(), expression=unit)), copy=False)
+
+
+def _is_time(value: exp.Expr) -> bool:
+    """Whether a value is surely a timestamp."""
+    return isinstance(value, exp.CurrentTimestamp) or (isinstance(value, exp.Cast) and value.to.is_type(*_STAMPS))
 
 
 def _overlay(node: exp.Expr, dialect: str) -> exp.Expr | None:
