@@ -101,6 +101,6 @@ VALUES = [
 ]  # fmt: skip
 
 
-def test_what_packages_use_has_the_values_of_its_warehouse(tmp_path):
+def test_expressions_of_packages_have_the_values_of_their_warehouse(tmp_path):
     wrong = wrong_values(TableStore(tmp_path), VALUES)
     assert wrong == []
