@@ -74,6 +74,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("postgres", "select jsonb_object_agg(a, b) from t", "JSON_OBJECT_AGG"),
         ("postgres", "select to_char(a, 'J') from t", "the pattern of a time 'J'"),
         ("postgres", "select to_char(a, 'IYYY-IDDD') from t", "the pattern of a time"),
+        ("trino", "select to_hex(xxhash64(to_utf8(a))) from t", "XXHASH64, of which Spark's has other values"),
         ("bigquery", "select farm_fingerprint(a) from t", "FARM_FINGERPRINT, whose hash Spark does not have"),
         ("bigquery", "select json_keys(a) from t", "JSON_KEYS of all levels"),
         ("bigquery", "select json_set(a, '$.b.c', 1) from t", "JSON_SET with a path that is not one key"),
