@@ -20,7 +20,6 @@ from tablestore_engine.spark.queries.session_variables import may_have_made, not
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
 from tablestore_engine.spark.queries.temp_views import remember_definition
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
-from tablestore_engine.sql.counts.count_query import count_query
 from tablestore_engine.sql.counts.known_counts import known_counts
 from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
@@ -156,8 +155,7 @@ def _evolving(statement: Statement, context: RowContext) -> RowContext:
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
     frames = context.frames(only_columns=returns_nothing(statement.query_sql))
-    counts = count_query(statement.query_sql)
-    counted = None if counts is None else known_counts(counts, frames)
+    counted = known_counts(statement.query_sql, frames)
     if counted is not None:
         return counted
     frame = frames.query(statement.query_sql)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
+from tablestore_engine.metadata.warehouse.view import COMPENSATION, View
 from tablestore_engine.schema.table.predicate import (
     And,
     Compare,
@@ -25,6 +26,7 @@ from tablestore_engine.schema.table.predicate import (
     Predicate,
     columns_of,
 )
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataType
 from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.query.predicate_reader import ConditionReader
@@ -52,6 +54,7 @@ _NOT_READ: Final = frozenset(
 )
 _NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
 _TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
+_ROWS_OF_VIEW: Final = "rows_of_view"
 _MOST_DIGITS: Final = 18  # of a number that is certainly a BIGINT
 Columns = Mapping[str, DataType]
 
@@ -78,6 +81,7 @@ class Count:
 class CountQuery:
     """A query that counts the rows of `reference`, of which `selects` pick columns and rows, the outermost first."""
 
+    sql: str
     counts: tuple[Count, ...]
     reference: TableReference
     filters: bool
@@ -87,6 +91,30 @@ class CountQuery:
     def fits(self, columns: Columns) -> bool:
         """Whether the selects are certainly right on a table of these columns, whose names differ not only in case."""
         return all(_Level(one, list(self.tokens), columns).is_right() for one in self.selects)
+
+    def through(self, view: View) -> CountQuery | None:
+        """The counts with the text of the view that is counted, instead of its name; None where that may read others.
+
+        It counts no rows if a column of the view is no longer there, or is renamed by it, so it does not fit then.
+        """
+        names = tuple(one.name for one in view.columns)
+        if view.mode == COMPENSATION or names != view.query_columns:
+            return None
+        if not self.fits({one.name: one.type for one in view.columns}):
+            return None
+        (start, end), alias = self.selects[-1].relations[0].name_span, self.selects[-1].relations[0].alias
+        columns = ", ".join(map(quoted_name, names))
+        rows = f"(SELECT {columns} FROM (\n{view.sql}\n) {_ROWS_OF_VIEW})"
+        named = rows if alias else f"{rows} AS {quoted_name(self.reference.name)}"
+        found = count_query(f"{self.sql[:start]}{named}{self.sql[end:]}")
+        if found is None or (found.reference.database is None and self._names(found.reference.name)):
+            return None
+        known = found.reference
+        return replace(found, reference=replace(known, database=known.database or view.database))
+
+    def _names(self, name: str) -> bool:
+        """Whether a name is somewhere in the text: it may be that of a common table expression."""
+        return any(token.is_name and token.name.lower() == name.lower() for token in self.tokens)
 
 
 def count_query(sql: str) -> CountQuery | None:
@@ -110,7 +138,7 @@ def count_query(sql: str) -> CountQuery | None:
     if counts is None:
         return None
     filters = any(one.where is not None for one in selects)
-    return CountQuery(counts, references(sql)[0], filters, selects, tuple(tokens))
+    return CountQuery(sql, counts, references(sql)[0], filters, selects, tuple(tokens))
 
 
 def _selects(query: Query) -> Iterator[Select]:

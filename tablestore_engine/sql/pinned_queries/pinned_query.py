@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tablestore_engine.catalog import Catalog
+from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, OptionError, ParseError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
@@ -174,8 +174,7 @@ class Frames:
 
     def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
         """Run a bound query with the text in front of it, or a query of the engine."""
-        if isinstance(bound, str):
-            bound = BoundQuery(bound, (), "")
+        bound = BoundQuery(bound, (), "") if isinstance(bound, str) else bound
         text = f"{prefix}{bound.text}"
         try:
             with translated(text, lambda offset: _position(bound, offset - len(prefix))):
@@ -314,12 +313,14 @@ class Frames:
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
         return few or self._frame_of(read, fresh=fresh)
 
-    def read_of(self, reference: TableReference) -> TableRead | None:
-        """The read of a managed table as it is now, without options, that a reference is; None for any other."""
+    def read_of(self, reference: TableReference) -> TableRead | View | None:
+        """The read of a managed table as it is now, without options, or the view that a reference is; else None."""
         database, name = reference.database or self.database, reference.name
-        is_managed = reference.is_plain and self._catalog.object_kind(database, name) == "table"
-        if not is_managed or self._is_session_relation(database, name):
+        kind = self._catalog.object_kind(database, name) if reference.is_plain else None
+        if kind is None or self._is_session_relation(database, name):
             return None
+        if kind == "view":
+            return self._catalog.load_view(database, name)
         table = self._table(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
         snapshot = self.pin(table)
@@ -328,7 +329,8 @@ class Frames:
     def _source_of(self, reference: TableReference) -> JoinedSource | None:
         """The rows that a reference reads of a managed table, or its changes; None for anything else."""
         if not reference.changes:
-            return None if (read := self.read_of(reference)) is None else source_of_rows(read.table, read.snapshot)
+            read = self.read_of(reference)
+            return source_of_rows(read.table, read.snapshot) if isinstance(read, TableRead) else None
         database, name = reference.database or "", reference.name
         if "$" in name or self._catalog.object_kind(database, name) != "table":
             return None
@@ -338,8 +340,8 @@ class Frames:
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""
         if reference.time_travel is not None:
-            key = next(iter(asked))
-            raise OptionError(f"The table is read at one time, and '{key}' asks for what changed in a range of time.")
+            asks = f"'{next(iter(asked))}' asks for what changed in a range of time"
+            raise OptionError(f"The table is read at one time, and {asks}.")
         self._unknown = True
         others = {key: value for key, value in reference.options if key not in asked}
         table = table.with_options(others, "query")
@@ -360,9 +362,7 @@ class Frames:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""
         table.options.check_readable()
         snapshot = self.pin(table)
-        if snapshot is None:
-            return None
-        return cached_rows(self.spark, table, snapshot, level)
+        return None if snapshot is None else cached_rows(self.spark, table, snapshot, level)
 
     def _table(self, database: str, name: str) -> Table:
         key = (database, name.lower())

@@ -109,3 +109,22 @@ def test_a_wrong_name_is_an_error_where_no_row_is_read(store):
             store.sql("select count(*) as n from t where ID is null").collect()
     finally:
         store.spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_a_view_of_plain_columns_is_counted_by_what_it_reads(store):
+    store.sql("create database raw")
+    store.sql("create table raw.t as select id, if(id < 3, null, id) as v from range(5)")
+    store.sql("create view raw.first as with t as (select * from raw.t) select id as key, v from t")
+    store.sql("create view second as select key as k, v from raw.first where key is not null or v is null")
+    store.sql("create view doubled as select id * 2 as id from raw.t")
+    assert store.execute("select count(*) as n from raw.first").rows == [(5,)]
+    assert store.execute("select count(*) as n from raw.first where key is null").rows == [(0,)]
+    assert store.execute("select count(*) as n from (select k from second where k is null) q").rows == [(0,)]
+    for sql, count in (("raw.first where v is null", 3), ("second", 5), ("doubled where id is null", 0)):
+        assert store.sql(f"select count(*) as n from {sql}").collect() == [(count,)]
+    store.sql("create temporary view second as select 1 as k")
+    assert store.sql("select count(*) as n from second").collect() == [(1,)]
+    store.sql("alter table raw.t rename column id to number")
+    for name in ("raw.first", "doubled"):
+        with pytest.raises(TableStoreError, match="cannot be read any more"):
+            store.sql(f"select count(*) as n from {name}").collect()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tablestore_engine.metadata.warehouse.view import COMPENSATION, EVOLUTION, View
 from tablestore_engine.schema.table.predicate import And, Compare, IsNull
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.sql.counts.count_query import Count, count_query
 
 COLUMNS = {
@@ -137,3 +138,58 @@ def test_a_comparison_has_a_truth_value(operator, of_2, of_3, of_4):
     count = Count("n", operator, 3)
     assert (count.type, [count.value(rows) for rows in (2, 3, 4)]) == ("boolean", [of_2, of_3, of_4])
     assert (Count("n").type, Count("n").value(7)) == ("bigint", 7)
+
+
+def view(sql, *names, mode=EVOLUTION, query_names=None):
+    """A view of BIGINTs."""
+    columns = tuple(DataField(i, name, AtomicType("BIGINT")) for i, name in enumerate(names))
+    return View(sql, "other", columns, query_columns=query_names or names, mode=mode)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select id as key, amount from t",
+        "with source as (select * from t), named as (select id as key, amount from source) select * from named -- end",
+        "select * from (select amount, id as key from t) x where key is not null",
+    ],
+)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(*) n from v where key is null",
+        "select count(*) n from (select key from db.v x where x.key is null) q",
+    ],
+)
+def test_a_view_is_counted_by_its_text(sql, text):
+    query = count_query(sql).through(view(text, "key", "amount"))
+    assert query is not None
+    assert (query.reference.database, query.reference.name) == ("other", "t")
+    assert "IsNull(column='id')" in repr(query.reference.predicate)
+    assert query.fits(COLUMNS)
+    assert not query.fits({name: kind for name, kind in COLUMNS.items() if name != "amount"})  # the view is broken
+
+
+@pytest.mark.parametrize(
+    ("sql", "read"),
+    [
+        ("select count(*) n from v", view("select id + 1 as key from t", "key")),
+        ("select count(*) n from v where nosuch is null", view("select id as key from t", "key")),
+        ("select count(*) n from v", view("select id from t", "key", query_names=("id",))),
+        ("select count(*) n from v", view("select id from t", "id", mode=COMPENSATION)),
+        ("select count(*) n from v", view("select id from t limit 5", "id")),
+        ("select count(*) n from v", view("select max(id) as id from t", "id")),
+        ("with t as (select id from v) select count(*) n from t", view("select id from t", "id")),
+        ("select count(*) n from d.v", view("select id from t union all select id from t", "id")),
+        ("select count(*) n from d.v where d.v.id is null", view("select id from t", "id")),
+    ],
+)
+def test_a_view_that_may_have_other_rows_is_left_to_spark(sql, read):
+    query = count_query(sql).through(read)
+    assert query is None or not query.fits(COLUMNS)
+
+
+def test_the_tables_of_a_view_are_those_of_its_database():
+    query = count_query("select count(*) n from v").through(view("select id from own.t", "id"))
+    assert query is not None
+    assert (query.reference.database, query.filters) == ("own", False)
