@@ -28,6 +28,7 @@ from tablestore_engine.schema.table.predicate import (
 )
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataType
+from tablestore_engine.sql.counts.plain_query import is_plain_query
 from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.query.predicate_reader import ConditionReader
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent
@@ -122,7 +123,7 @@ def count_query(sql: str) -> CountQuery | None:
     tokens = tokenize(sql)
     if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
         return None
-    if not _NOT_READ.isdisjoint(token.key for token in tokens):
+    if not _NOT_READ.isdisjoint(token.key for token in tokens) or not is_plain_query(tokens):
         return None
     structure = scan_query(tokens, sql)
     selects = tuple(_selects(structure.root))

@@ -42,6 +42,12 @@ WRONG = [  # Spark has to say what is wrong, or to compute what only it knows
     "select count(*) f from (select *, id as x from t where id is null) q",
     "select count(*) f from t where cast(id as string) is null",
     "select count(*) f from (select id as x, kind as X from t) q where x is null",
+    "select count(*) f from t where id is null and",
+    "select count(*) f from t where (id is null",
+    "select count(*) f from t where id is null or or id is null",
+    "select count(*) f from t where id is null is null",
+    "select count(*) f from t where id in (1,, 2)",
+    "select count(*) f from t where kind is null where id is null",
 ]
 OTHERS = [
     "select id from t",
@@ -88,8 +94,7 @@ def test_the_rows_of_one_table_are_counted(sql):
 @pytest.mark.parametrize("sql", WRONG)
 def test_a_text_that_spark_has_to_check_does_not_fit(sql):
     query = count_query(sql)
-    assert query is not None
-    assert not query.fits(COLUMNS)
+    assert query is None or not query.fits(COLUMNS)
 
 
 @pytest.mark.parametrize("sql", OTHERS)

@@ -1,0 +1,132 @@
+"""The grammar of the queries that are counted, which covers every token of a text.
+
+    query  := [WITH name AS (query), …] SELECT item, … FROM source [WHERE condition]
+    item   := (* | name.name | constant | count(*) [operator number]) [[AS] name]
+    source := (name.name | (query)) [[AS] name]
+
+A structure (`sql/query_structure`) skips what it does not know, because Spark then says what is wrong with it. Here,
+Spark may not be asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tablestore_engine.sql.tokens.lexer import END, NUMBER, STRING, Token
+
+_NEVER_NAMES: Final = frozenset(
+    [
+        *("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT"),
+        *("MINUS", "SETMINUS", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "SEMI", "ANTI", "NATURAL", "ASOF"),
+        *("ON", "AS", "FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME", "WITH", "AND", "OR", "NOT"),
+        *("IS", "IN", "BETWEEN", "LIKE", "NULL", "TRUE", "FALSE", "CASE", "CAST", "INTERVAL", "DATE", "OPTIONS"),
+    ]
+)
+"""Words that Spark takes, in some clause at least, for a part of it or of an expression."""
+_NUMBER: Final = re.compile(r"\d{1,18}(\.\d{1,18})?")
+"""Numbers without a suffix, which each type of numbers can be compared with."""
+_OPERATORS: Final = frozenset(["=", "==", "!=", "<>", "<", "<=", ">", ">="])
+
+
+def is_plain_query(tokens: Sequence[Token]) -> bool:
+    """Whether tokens, with the sentinel at their end, are one query of the grammar."""
+    form = _Form(tokens)
+    return form.query() and tokens[form.i].kind == END
+
+
+def is_constant(token: Token) -> bool:
+    """Whether a token is a number, or a text in single quotes: Spark may take other quotes for those of a name."""
+    if token.kind == NUMBER:
+        return _NUMBER.fullmatch(token.text) is not None
+    return token.kind == STRING and token.text.startswith("'")
+
+
+class _Form:
+    """A position in the tokens. Each method consumes what it names, or returns False."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.i = 0
+
+    def query(self) -> bool:
+        if self._accept("WITH") and not self._listed(self._table_expression):
+            return False
+        if not self._accept("SELECT") or not self._listed(self._item):
+            return False
+        if not self._accept("FROM") or not self._source():
+            return False
+        return not self._accept("WHERE") or self._condition()
+
+    def _table_expression(self) -> bool:
+        return self._name() and self._accept("AS") and self._in_parentheses()
+
+    def _in_parentheses(self) -> bool:
+        return self._accept("(") and self.query() and self._accept(")")
+
+    def _item(self) -> bool:
+        if self._accept("*"):
+            return True
+        if self._accept("COUNT", "("):
+            if not (self._accept("*") or self._constant()) or not self._accept(")"):
+                return False
+            if self.tokens[self.i].key in _OPERATORS:
+                self.i += 1
+                if not self._constant():
+                    return False
+        elif not self._constant() and not self._dotted():
+            return False
+        return self._alias()
+
+    def _source(self) -> bool:
+        found = self._in_parentheses() if self.tokens[self.i].key == "(" else self._dotted()
+        return found and self._alias()
+
+    def _alias(self) -> bool:
+        """A name, if there is one."""
+        if self._accept("AS"):
+            return self._name()
+        token = self.tokens[self.i]
+        return not token.is_name or token.key in ("FROM", "WHERE") or self._name()
+
+    def _condition(self) -> bool:
+        """All tokens up to the end of the query: `ConditionReader` reads each of them, or the query does not fit."""
+        start, tokens = self.i, self.tokens
+        while tokens[self.i].kind != END and tokens[self.i].key != ")":
+            partner = tokens[self.i].partner
+            self.i = partner + 1 if tokens[self.i].key == "(" and partner > self.i else self.i + 1
+        constants = (one for one in tokens[start : self.i] if one.kind in (NUMBER, STRING))
+        return self.i > start and all(map(is_constant, constants))
+
+    def _listed(self, part: Callable[[], bool]) -> bool:
+        """One part or more, between commas."""
+        while part():
+            if not self._accept(","):
+                return True
+        return False
+
+    def _dotted(self) -> bool:
+        while self._name():
+            if not self._accept("."):
+                return True
+            if self._accept("*"):
+                return True
+        return False
+
+    def _name(self) -> bool:
+        token = self.tokens[self.i]
+        return token.is_name and token.name != "" and token.key not in _NEVER_NAMES and self._step()
+
+    def _constant(self) -> bool:
+        return is_constant(self.tokens[self.i]) and self._step()
+
+    def _accept(self, *keys: str) -> bool:
+        if tuple(token.key for token in self.tokens[self.i : self.i + len(keys)]) != keys:
+            return False
+        self.i += len(keys)
+        return True
+
+    def _step(self) -> bool:
+        self.i += 1
+        return True

@@ -1,0 +1,61 @@
+"""Which texts are whole queries of the grammar of counts: whatever else is in a text, Spark has to read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.sql.counts.plain_query import is_plain_query
+from tablestore_engine.sql.tokens.lexer import tokenize
+
+PLAIN = [
+    "select count(*) from t",
+    "select count(*) n, count(1) > 3 as many from a.b.c as x where x.id is null",
+    "select * from (select id key, 1, 'a' as text from t where id in (1, 2) and (kind = 'x')) q",
+    "with a as (select q.* from t q), b as (select id from a) select count(*) as n from b -- end",
+    "select `from` from `where`",
+]
+OTHERS = [
+    "",
+    "select",
+    "select count(*)",
+    "select count(*) n from",
+    "select count(*) n from t,",
+    "select count(*) n, from t",
+    "select id,, kind from t",
+    "select from t",
+    "select [1] from t",
+    "select id + 1 from t",
+    "select f(id) from t",
+    "select count(*) n from t x y",
+    "select count(*) n from t as",
+    "select count(*) n from t join",
+    "select count(*) n from t join u",
+    "select count(*) n from t intersect",
+    "select count(*) n from t 5",
+    "select count(*) n from t..u",
+    "select count(*) n from f(1)",
+    "select count(*) n from t fetch first 1 rows only",
+    "select count(*) n from t on id is null",
+    "select count(*) n from t where",
+    "select count(*) n from t where id is null )",
+    "select count(*) n from (select id from t where id is null",
+    "select count(*) n from t version as of 3",
+    "select count(*) n from t where i = 300Y",
+    "select count(*) n from t where i = 1e400",
+    "select count(*) n from t where id = 9999999999999999999999",
+    'select count(*) n from t where kind in ("a")',
+    "select count(*) n from t where kind = r'a'",
+    "with a as select 1 from t select count(*) n from a",
+    "with a (x) as (select id from t) select count(*) n from a",
+    "select count(*) n from t; select 1",
+]
+
+
+@pytest.mark.parametrize("sql", PLAIN)
+def test_whole_queries(sql):
+    assert is_plain_query(tokenize(sql))
+
+
+@pytest.mark.parametrize("sql", [*OTHERS, "select id from from t"])
+def test_other_texts(sql):
+    assert not is_plain_query(tokenize(sql))
