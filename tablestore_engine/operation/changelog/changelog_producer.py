@@ -197,23 +197,48 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, 
     writer.write(rows.append_column(SEQUENCE_NUMBER.name, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows)))
 
 
-def producer_of(state: TableState, change: Change) -> Producer | None:
+@dataclass(frozen=True)
+class OfCompaction:
+    """Makes the changelog of a compaction, which also merges what others wrote, with columns that this process may not
+    know. The options of the statement that it follows say nothing about that."""
+
+    state: TableState
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """As `Producer.files`."""
+        producer = self._producer(latest)
+        return producer.files(latest, entries) if producer else []
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """As `Producer.remove`."""
+        Producer(self.state, write_target(self.state), 0).remove(entries)
+
+    def _producer(self, latest: Snapshot | None) -> Producer | None:
+        # No live file has a newer schema than the snapshot.
+        schema = self.state.schemas.load(max(self.state.schema.id, latest.schema_id if latest else 0))
+        state, options = self.state.with_schema(schema), schema.core_options
+        if schema.reads_files_alone:
+            return Producer(state, write_target(state), 1)
+        if options.change_tracking and options.changelog_producer == "full-compaction":
+            return Producer(state, write_target(state), options.num_levels - 1)
+        return None
+
+
+def producer_of(state: TableState, change: Change) -> Producer | OfCompaction | None:
     """The maker of the changelog of a commit; None when it has none."""
     if not state.schema.primary_keys or change.kind not in ("APPEND", "COMPACT"):
         return None
-    # A compaction also merges what others wrote, with columns that this process may not know. The options of the
-    # statement that it follows say nothing about that.
-    compacted = [state.schema.id, *(e.file.schema_id for e in change.added)] if change.kind == "COMPACT" else []
-    schema = state.schemas.load(max(compacted)) if compacted else state.schema
+    if change.kind == "COMPACT":
+        return OfCompaction(state)
+    options = state.schema.core_options
     # The files of a write that adds columns have a schema that is written right before the snapshot.
-    state = replace(state, schema=schema, schemas=state.schemas.knowing(schema))
-    options = schema.core_options
-    if schema.reads_files_alone and (compacted or schema.records_when_compacted):
+    state = replace(state, schemas=state.schemas.knowing(state.schema))
+    if state.schema.records_when_compacted:
         return Producer(state, write_target(state), 1)
     if not options.change_tracking:
         return None
     if options.changelog_producer == "lookup":
-        return None if compacted else Producer(state, write_target(state), 0)
+        return Producer(state, write_target(state), 0)
     if options.changelog_producer == "full-compaction":
         return Producer(state, write_target(state), options.num_levels - 1)
     return None

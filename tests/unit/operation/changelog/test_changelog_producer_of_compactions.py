@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import compact, keyed_table, reload, rows, write
+from support.tables import DELETE, compact, keyed_table, reload, rows, write
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.operation.compact.auto_compaction import merge_unread
@@ -71,6 +71,21 @@ def test_a_process_that_does_not_know_a_new_column_records_it(catalog, options):
     else:
         compact(table)
     assert sorted(recorded(table, after)) == [("+I", 3, 3, 7), ("+U", 2, 1, 6), ("-U", 2, 0, None)]
+
+
+@pytest.mark.parametrize("options", [LOOKUP, {"bucket": "1", "changelog-producer": "full-compaction"}], ids=str)
+@pytest.mark.parametrize("deletes", ["new", "old"])
+def test_a_process_that_does_not_know_a_column_empties_a_bucket(catalog, options, deletes):
+    """The row that it removes is recorded with the column."""
+    old = keyed_table(catalog, options)
+    new = old.alter(AddColumn("w", parse_type("INT")))
+    write(new, [{"id": 1, "v": 1, "w": 7}])
+    compact(new)
+    after = new.latest_snapshot().id
+    write({"new": new, "old": old}[deletes], rows([1], 1), [DELETE])
+    compact(old)
+    assert not reload(new).live_files()
+    assert recorded(new, after) == [("-D", 1, 1, 7)]
 
 
 STEPS = ["input to lookup", "lookup to input", "lookup to none", "none to lookup"]
