@@ -108,12 +108,15 @@ class Producer:
         """The same with deletion vectors: changes are those of the keys that a compaction finds at level 0, and the
         rows that these have now are in the files that it makes. An append may fill buckets that were empty.
 
-        What is found there is recorded if the schema that it was written with says so, whatever the options are now:
-        its own commit has not recorded it then.
+        What is found there is recorded if the schema that it was written with left that to compactions; or if the table
+        is one now whose compactions record, and its own commit has not recorded it.
         """
         added = [e for e in entries if e.kind == FileKind.ADD and e.file.level >= self.level]
         waited = [e for e in entries if e.kind == FileKind.DELETE and e.file.level < self.level]
-        holders = [e for e in waited if self.state.schemas.load(e.file.schema_id).records_when_compacted]
+        schemas = self.state.schemas
+        # This process may know the table with older options.
+        now = (schemas.latest(latest.schema_id) if latest and waited else None) or self.target.schema
+        holders = [e for e in waited if now.records_merged(schemas.load(e.file.schema_id))]
         if all(e.kind == FileKind.ADD for e in entries):
             holders = added
         ids = {(e.partition, e.bucket) for e in holders}

@@ -36,6 +36,7 @@ from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
 from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.consumer_store import consumer_progress, set_consumer
 from tablestore_engine.storage.metadata_files.snapshot_store import newest_until
 from tablestore_engine.table_state import TableState
@@ -96,30 +97,41 @@ class StreamPlanner:
 
         With deletion vectors, a commit may record changes (the producer `input`) before a compaction makes their rows
         readable.
+
+        Raises:
+            ChangesNotFound: there is none, or commits after it added rows whose changes nobody records.
         """
         if latest is None or not (self.state.schema.reads_files_alone and self.source is ChangeSource.RECORDED):
             return latest
         one: Snapshot | None = latest
-        waiting = {e.identifier for e in live_entries(self.state.manifests, latest) if self._waits(e)}
+        unread = [e for e in live_entries(self.state.manifests, latest) if e.file.level == 0]
+        to_come = {e.identifier for e in unread if self.state.schema.records_merged(self._schema_of(e))}
+        waiting = {e.identifier for e in unread} - to_come
         while one is not None and waiting:
             if one.commit_kind == "OVERWRITE" or (one.id > 1 and not self.state.snapshots.exists(one.id - 1)):
                 raise self._all_wait()
-            for entry in filter(self._waits, entries_of(self.state, [one.delta_manifest_list])):
-                if entry.kind == FileKind.ADD:
+            for entry in entries_of(self.state, [one.delta_manifest_list]):
+                merged = entry.file.level == 0 and self._schema_of(entry).records_when_compacted
+                if merged or entry.identifier in to_come:
+                    continue
+                added = entry.kind == FileKind.ADD
+                if added and one.commit_kind == "APPEND" and one.changelog_manifest_list is None:
+                    raise self._all_wait()
+                if added:
                     waiting.discard(entry.identifier)
-                else:
+                elif entry.file.level == 0:
                     waiting.add(entry.identifier)
             one = self.state.snapshots.load(one.id - 1) if one.id > 1 else None
         return one
 
-    def _waits(self, entry: ManifestEntry) -> bool:
-        """Whether a compaction will make rows readable that it does not record."""
-        return entry.file.level == 0 and not self.state.schemas.load(entry.file.schema_id).records_when_compacted
+    def _schema_of(self, entry: ManifestEntry) -> TableSchema:
+        """The schema that a file was written with."""
+        return self.state.schemas.load(entry.file.schema_id)
 
     def _all_wait(self) -> ChangesNotFound:
         return ChangesNotFound(
-            f"A new stream cannot begin with the rows of table {self.state.name}: no compaction has merged yet what is "
-            "recorded since the last snapshot from which it could go on.",
+            f"A new stream cannot begin with the rows of table {self.state.name}: no compaction has merged yet all "
+            "rows that commits added since the last snapshot from which it could go on.",
             hint=f"Compact it first: CALL sys.compact(table => '{self.state.name}'). Or read only the changes from now "
             "on: 'scan.mode' = 'latest'.",
         )

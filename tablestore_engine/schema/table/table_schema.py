@@ -189,6 +189,17 @@ class TableSchema:
         return self.reads_files_alone and options.change_tracking and options.changelog_producer == "lookup"
 
     @property
+    def records_when_written(self) -> bool:
+        """Whether the commit of new rows records their changes, or its statement did not want that."""
+        options, later = self.core_options, self.records_when_compacted
+        return options.change_tracking and options.changelog_producer in ("input", "lookup") and not later
+
+    def records_merged(self, written: TableSchema) -> bool:
+        """Whether a compaction records rows that it makes readable: those that a schema left to it, and under this
+        schema those that no commit recorded."""
+        return written.records_when_compacted or (self.records_when_compacted and not written.records_when_written)
+
+    @property
     def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions

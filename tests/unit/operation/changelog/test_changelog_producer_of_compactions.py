@@ -95,7 +95,7 @@ STEPS = ["input to lookup", "lookup to input", "lookup to none", "none to lookup
 @pytest.mark.parametrize("writer", ["before", "late"])
 @pytest.mark.parametrize("compactor", ["old", "new"])
 def test_rows_that_wait_are_recorded_as_their_writer_knew_the_table(catalog, step, writer, compactor):
-    """Once each: by its own commit, or by the compaction of any process."""
+    """Once each: by its own commit, or by the compaction of any process, which also records what no commit did."""
     before, after = step.split(" to ")
     old = keyed_table(catalog, {**VECTORS, "changelog-producer": before, "write-only": "true"})
     write(old, rows([1], 0))
@@ -108,6 +108,26 @@ def test_rows_that_wait_are_recorded_as_their_writer_knew_the_table(catalog, ste
     write(new, rows([2], 2))
     merge_unread((old if compactor == "old" else new).state)
     reading = reload(new) if after != "none" else reload(new).alter(SetOption("changelog-producer", "input"))
-    mine = {"input": [("+I", 1, 1)], "lookup": [("+U", 1, 1), ("-U", 1, 0)], "none": []}
+    mine = {"input": [("+I", 1, 1)], "lookup": [("+U", 1, 1), ("-U", 1, 0)]}
+    mine["none"] = mine["lookup"]  # which the table has when its compaction comes
     others = {"input": [("+I", 2, 2)], "lookup": [("+I", 2, 2)], "none": []}
     assert sorted(recorded(reading, begun)) == sorted([*mine[before], *others[after]])
+
+
+@pytest.mark.parametrize("compactor", ["old", "new"])
+def test_rows_of_a_time_without_change_tracking_are_recorded_when_it_is_over(catalog, compactor):
+    tracked = keyed_table(catalog, {**LOOKUP, "write-only": "true"})
+    write(tracked, rows([1], 0))
+    begun = tracked.latest_snapshot().id
+    old = tracked.alter(SetOption("change-tracking", "false"))
+    write(old, rows([1, 2], 1))
+    new = old.alter(SetOption("change-tracking", "true"))
+    merge_unread({"old": old, "new": new}[compactor].state)
+    assert sorted(recorded(new, begun)) == [("+I", 2, 1), ("+U", 1, 1), ("-U", 1, 0)]
+
+
+@pytest.mark.parametrize("untracked", [{"changelog-producer": "none"}, {"changelog-producer": "input", **UNTRACKED}])
+def test_a_statement_cannot_record_what_a_later_compaction_would_record_again(catalog, untracked):
+    table = keyed_table(catalog, {**VECTORS, **untracked})
+    with pytest.raises(OptionError, match="compactions of new rows record"):
+        table.with_options({"changelog-producer": "input", "change-tracking": "true"}, "statement")

@@ -291,6 +291,50 @@ def test_recorded_rows_that_wait_for_a_compaction_come_once(tmp_path):
     assert read(begun) == [[("+I", 2), ("+I", 3), ("+I", 4)]]
 
 
+@pytest.mark.parametrize("producer", ["lookup", "input"])
+def test_rows_that_no_commit_recorded_are_not_lost(tmp_path, producer):
+    table = keyed_table(tmp_path, {**INPUT, "changelog-producer": "none", "write-only": "true"})
+    write(table, rows([1]))
+    write(table, rows([2]))
+    table = table.alter(SetOption("changelog-producer", producer))
+    planner = StreamPlanner(table.state)
+    if producer == "input":
+        with pytest.raises(ChangesNotFound, match="no compaction has merged yet"):
+            planner.begin(StreamOptions())
+        merge_unread(table.state)
+    begun = planner.begin(StreamOptions())
+    merge_unread(table.state)
+    write(table, rows([3]))
+    merge_unread(table.state)
+    read = [row["id"] for _, changes in batches(planner, begun) for row in changes]
+    assert read == [1, 2, 3] == sorted(row["id"] for row in table.to_arrow().to_pylist())
+
+
+@pytest.mark.parametrize("untracked", ["hint", "table", "first of its partition"])
+def test_a_stream_does_not_begin_before_changes_that_nobody_recorded(tmp_path, untracked):
+    """Though a compaction has merged them: other rows wait that are recorded already."""
+    table = partitioned_table(tmp_path, INPUT)
+    write(table, rows([0], p="a") + ([] if "first" in untracked else rows([0], p="b")))
+    write(table, rows([1], p="a"))
+    if untracked == "table":
+        other = table.alter(SetOption("change-tracking", "false"))
+    else:
+        other = table.with_options({"change-tracking": "false"}, "statement")
+    write(other, rows([2], p="b"))
+    latest = table.latest_snapshot()
+    tasks = pick_tasks(stored_buckets(table.state, latest), table.write_target(), table.schemas)
+    if tasks := [one for one in tasks if one.partition_path == "p=b"]:
+        run_and_commit(table.state, tasks, execute_here)
+    if untracked == "table":
+        table = other.alter(SetOption("change-tracking", "true"))
+    planner = StreamPlanner(table.state)
+    with pytest.raises(ChangesNotFound, match="no compaction has merged yet"):
+        planner.begin(StreamOptions())
+    merge_unread(table.state)
+    ((_, changes),) = batches(planner, planner.begin(StreamOptions()))
+    assert {one["id"] for one in changes} == {0, 1, 2}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_new_stream_begins_at_the_newest_snapshot_without_waiting_rows(tmp_path, seed):
     dice = random.Random(seed)
