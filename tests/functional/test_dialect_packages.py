@@ -17,6 +17,8 @@ VALUES = [
     ("snowflake", """object_insert(parse_json('{"a":[1,{"b":null}]}'), 'c', true)""", '{"a":[1,{"b":null}],"c":true}'),
     ("snowflake", f"object_insert(object_construct('a', 1), 'a', {J}:b, true)", '{"a":"x"}'),
     ("snowflake", "object_insert(object_construct('a', 1), 'b', null)", '{"a":1}'),
+    ("snowflake", "object_insert(object_construct('a', 1, 'b', 2), 'b', iff(true, null, 1), true)", '{"a":1}'),
+    ("snowflake", "object_insert(object_construct('a', 1), iff(true, null, 'k'), 1)", '{"a":1}'),
     ("snowflake", f"object_pick({J}, array_construct('a'))", '{"a":1}'),
     ("bigquery", """json_set(parse_json('{"a":1}'), '$.b', 'x')""", '{"a":1,"b":"x"}'),
     ("bigquery", """json_remove(parse_json('{"a":1,"b":2}'), '$.b')""", '{"a":1}'),
@@ -24,6 +26,14 @@ VALUES = [
     ("bigquery", """json_array('a', null, parse_json('{"x":1}'))""", '["a",null,{"x":1}]'),
     ("postgres", """jsonb_set('{"a":{"b":1}}'::jsonb, '{a,b}', '5')""", '{"a":{"b":5}}'),
     ("postgres", """jsonb_set('{"a":1}'::jsonb, '{z}', '5', false)""", '{"a":1}'),
+    ("postgres", """jsonb_set('{"n":null,"a":1}'::jsonb, '{a,b}', '5')""", '{"n":null,"a":1}'),
+    ("postgres", """jsonb_set('{"a":"{}"}'::jsonb, '{a,b}', '5')""", '{"a":"{}"}'),
+    ("postgres", """jsonb_set('{"a":[1]}'::jsonb, '{a,b}', '5')""", '{"a":[1]}'),
+    ("postgres", """jsonb_set('{"a.b":{"c,d":1}}'::jsonb, '{a.b,"c,d"}', '2')""", '{"a.b":{"c,d":2}}'),
+    ("postgres", """jsonb_set('{"a":1}'::jsonb, '{a}', null)""", None),
+    ("postgres", """jsonb_set('{"a":1}'::jsonb, '{a}', to_jsonb(nullif(1, 1)))""", None),
+    ("postgres", """jsonb_set('{"a":1}'::jsonb, '{a}', to_jsonb('x'::text))""", '{"a":"x"}'),
+    ("postgres", """'{"a.b":{"c":1}}'::jsonb #>> '{a.b,c}'""", "1"),
     ("redshift", "object('a', 1, 'b', null)", '{"a":1,"b":null}'),
     # kinds of JSON, and JSON of any value
     ("snowflake", f"is_object({J}) and not is_array({J}:o) and is_integer({J}:a)", True),
@@ -33,6 +43,11 @@ VALUES = [
     ("bigquery", f"select to_json_string(t) from {ROWS} as t where n = 1", '{"k":1,"n":1,"s":"a","x":null}'),
     ("bigquery", "to_json_string('a') || to_json_string(null) || to_json_string(1.5)", '"a"null1.5'),
     ("postgres", "to_jsonb('a'::text)", '"a"'),
+    ("postgres", "coalesce(to_jsonb(null::int), to_json(null::text), '0')", "0"),
+    ("postgres", "jsonb_build_object('k', to_jsonb('a'::text), 'n', to_jsonb(null::int))", '{"k":"a","n":null}'),
+    ("postgres", "to_jsonb('2024-01-01 00:00:00.123456'::timestamp) #>> '{}'", "2024-01-01T00:00:00.123456Z"),
+    ("bigquery", "to_json_string(struct(datetime '2024-01-01 00:00:00.000001' as t))",
+     '{"t":"2024-01-01T00:00:00.000001Z"}'),
     ("trino", "select json_format(cast(x as json)) from (values (array['p'])) t(x)", '["p"]'),
     ("trino", "cast(map(array['a'], array[1]) as json)", '{"a":1}'),
     # whole rows
@@ -46,6 +61,10 @@ VALUES = [
     ("snowflake", ("select max(f.this[0]) from (select array_construct(1, 2) as l) t, lateral flatten(input => t.l) f "
      "where f.path = '[1]'"), 1),
     ("snowflake", """select max(f.key) from (select '{"q":1}' as j) t, lateral flatten(input => t.j) f""", "q"),
+    ("snowflake", ("select listagg(f.value, ',') from (values (parse_json('[1]')), (parse_json('{\"a\":2}'))) t(v), "
+     "lateral flatten(input => parse_json(t.v), mode => 'ARRAY') f"), "1"),
+    ("snowflake", ("select listagg(f.value, ',') from (values (parse_json('[1]')), (parse_json('{\"a\":2}'))) t(v), "
+     "lateral flatten(input => parse_json(t.v), mode => 'OBJECT') f"), "2"),
     # times of texts and of numbers, sums that stay dates
     ("snowflake", "select max(to_timestamp(x)) from (values ('1704067200000'), ('2024-01-01')) t(x)", MIDNIGHT),
     ("snowflake", "select to_timestamp_ntz(x) from (values ('1704067200')) t(x)", MIDNIGHT),
@@ -63,6 +82,10 @@ VALUES = [
     ("postgres", "to_timestamp(1704067200) at time zone 'America/New_York'", datetime(2023, 12, 31, 19)),
     # patterns with parts that Spark has not
     ("bigquery", "format_date('%G-W%V, %A %e', date '2021-01-03')", "2020-W53, Sunday  3"),
+    ("bigquery", """format_date('"%G-W%V"%%', date '2021-01-03')""", '"2020-W53"%'),
+    ("bigquery", "format_date('%Y%%a', date '2021-01-03')", "2021%a"),
+    ("postgres", "to_char('2024-01-05'::date, 'YYYY-\"Day\"-DD')", "2024-Day-05"),
+    ("postgres", "to_char('2024-05-05'::date, 'YYYY-MM-01')", "2024-05-01"),
     ("bigquery", "format_date('%U|%W|%u|%w', date '2024-12-31')", "52|53|2|2"),
     ("postgres", "to_char('2024-01-05'::date, 'Day')", "Friday   "),
     ("postgres", "to_char('2024-05-05'::date, 'FMMONTH YYYY, FMDD')", "MAY 2024, 5"),
@@ -74,6 +97,7 @@ VALUES = [
     # SAFE and TRY
     ("bigquery", "coalesce(safe.div(1, 0), safe.sqrt(-1), safe.ln(0), safe.div(7, 2))", 3),
     ("bigquery", "safe.substr('abc', 0, -2)", None),
+    ("bigquery", "coalesce(safe.left('abc', -1), safe.right('abc', -1), safe.left('abc', 2))", "ab"),
     ("bigquery", "safe.split('a.b', '.')[safe_offset(1)]", "b"),
     ("bigquery", "safe.datetime('x')", None),
     ("bigquery", "upper(safe.regexp_extract('a=b', 'a=(.)'))", "B"),
@@ -95,6 +119,11 @@ VALUES = [
     ("redshift", "crc32('a')", "e8b7be43"),
     ("redshift", "trunc('2024-01-15 10:00:00'::timestamp)", date(2024, 1, 15)),
     ("redshift", "trunc(-1.57)", -1),
+    ("redshift", "trunc(1.9) / 2", 0.5),
+    ("redshift", "trunc(-1.5::float) / 2", -0.5),
+    ("redshift", "trunc(1e30::float8)", 1e30),
+    ("redshift", "trunc('7.89'::decimal(10, 2)) / 4", 1.75),
+    ("postgres", """'{a,"b,c", x y ,"null"}'::text[]""", ["a", "b,c", "x y", "null"]),
     ("postgres", "coalesce(null, '{}'::text[])", []),
     ("postgres", """'{a,"b",null}'::text[]""", ["a", "b", None]),
     ("bigquery", "select approx_top_count(x, 1)[offset(0)].value from unnest(['a', 'a', 'b']) x", "a"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
 from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, json_of_any
@@ -34,7 +34,6 @@ _ONE_INTEGER: Final = ("snowflake", "bigquery")
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
-_OF_ARRAY: Final = re.compile(r"""\{[^{}\\]*\}""")
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
 _COUNTS: Final = (
     exp.Count, exp.CountIf, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.StrPosition, exp.ArraySize,
@@ -154,9 +153,11 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
             text.replace(exp.Literal.string("1970-01-01"))
             return None
         return exp.Cast(this=exp.Anonymous(this=_PRESENT[word], expressions=[]), to=kind.copy())
-    if kind.is_type("array") and dialect in ("postgres", "duckdb") and _OF_ARRAY.fullmatch(word):
-        parts = [one.strip().strip('"') for one in text.name.strip("{}").split(",")] if word != "{}" else []
-        values = [exp.Null() if one.lower() == "null" else exp.Literal.string(one) for one in parts]
+    if kind.is_type("array") and dialect in ("postgres", "duckdb") and word.startswith("{"):
+        parts = texts_of_array(text.name)
+        if parts is None:
+            raise Untranslatable("an array in a text with escapes, or of several dimensions (write ARRAY[…])")
+        values = [exp.Null() if one is None else exp.Literal.string(one) for one in parts]
         return exp.Cast(this=exp.Anonymous(this="ARRAY", expressions=values), to=kind.copy())
     if kind.this is exp.DataType.Type.SUPER:
         return exp.cast(node.this, "text")  # as of PARSE_JSON

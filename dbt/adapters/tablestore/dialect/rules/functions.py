@@ -10,9 +10,11 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
 from dbt.adapters.tablestore.dialect.rules.casts import is_integer
+from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
+from dbt.adapters.tablestore.dialect.rules.counterparts.objects import step_of
 from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
 from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
@@ -36,6 +38,8 @@ _HOST: Final = (
     r"nullif(regexp_extract(trim(:a), '^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?(?:[^/?#@]*@)?([^/?#:]+)', 1), '')"
 )
 _NULL_OF_ANY_NULL: Final = ("snowflake", "bigquery", "trino")
+_WHOLE_DECIMAL: Final = "if(:a < 0, ceil(:a), floor(:a))"
+_WHOLE: Final = "if(isnan(:a % 1), :a, :a - :a % 1)"  # an infinite number has no rest
 _STAMPS: Final = ("timestamp", "timestamptz", "timestampntz", "timestampltz")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
 
@@ -59,6 +63,8 @@ def _quotient(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _is_fraction(node: exp.Expr) -> bool:
     node = node.unnest()
+    if node.meta.get("fraction"):
+        return True
     if isinstance(node, exp.Neg):
         return _is_fraction(node.this)
     if isinstance(node, exp.Literal):
@@ -90,8 +96,10 @@ def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
     path = node.expression
     if not isinstance(path, exp.Literal):
         raise Untranslatable("#> and #>> with a computed path")
-    keys = [one.strip().strip('"') for one in path.name.strip("{}").split(",")]
-    text = "".join(f"[{one}]" if one.isdigit() else f".{one}" for one in keys if one)
+    keys = texts_of_array(path.name)
+    if keys is None or None in keys:
+        raise Untranslatable("#> and #>> with a path that is not '{key,…}'")
+    text = "".join(step_of(one) for one in keys if one)
     return exp.Anonymous(this="GET_JSON_OBJECT", expressions=[node.this, exp.Literal.string(f"${text}")])
 
 
@@ -174,7 +182,7 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
         if dialect == "redshift" and _is_time(value):
             return exp.cast(node.this, "date")
         if dialect == "redshift" and _is_fraction(value):
-            return exp.cast(node.this, "bigint")
+            return _whole(node.this)
         if dialect == "redshift":
             raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
         return None
@@ -183,6 +191,16 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
     number = exp.cast(node.this.copy(), "DECIMAL(38, 10)")
     unit = exp.cast(exp.Literal.string(f"1e-{digits.name}"), "DECIMAL(38, 10)")
     return exp.paren(exp.Sub(this=number, expression=exp.Mod(this=number.copy(), expression=unit)), copy=False)
+
+
+def _whole(number: exp.Expr) -> exp.Expr:
+    """A fraction cut off at its point, which is no integer: half of it may be a fraction again."""
+    value = number.unnest()
+    value = value.this.unnest() if isinstance(value, exp.Neg) else value
+    exact = value.to.is_type("decimal") if isinstance(value, exp.Cast) else value.name.replace(".", "").isdigit()
+    made = filled(_WHOLE_DECIMAL if exact else _WHOLE, [number])
+    made.meta["fraction"] = True
+    return made
 
 
 def _is_time(value: exp.Expr) -> bool:

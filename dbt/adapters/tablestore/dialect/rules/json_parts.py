@@ -12,7 +12,10 @@ from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 
 _TEXTS: Final = "ARRAY<STRING>"
 _VARIANTS: Final = "ARRAY<VARIANT>"
-_KEEPING_NULLS: Final = ("ignoreNullFields", "false")
+_TIME: Final = "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
+_WITH_NULLS: Final = (
+    "ignoreNullFields", "false", "timestampFormat", f"{_TIME}[XXX]", "timestampNTZFormat", _TIME,
+)  # fmt: skip
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("JSONB_ARRAY_ELEMENTS", "JSON_ARRAY_ELEMENTS"), ("value",)),
     **dict.fromkeys(("JSONB_ARRAY_ELEMENTS_TEXT", "JSON_ARRAY_ELEMENTS_TEXT"), ("value",)),
@@ -85,8 +88,12 @@ def built(name: str, given: Sequence[exp.Expr]) -> exp.Expr | None:
 def _keeping_nulls(pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
     if any(not isinstance(key, exp.Literal) for key, _ in pairs):
         raise Untranslatable("a JSON object with computed keys (write spark__to_json(spark__map(…)))")
-    options = [exp.Literal.string(one) for one in _KEEPING_NULLS]
-    return call("TO_JSON", _struct([(key.name, value) for key, value in pairs]), call("MAP", *options))
+    return call("TO_JSON", _struct([(key.name, value) for key, value in pairs]), with_nulls())
+
+
+def with_nulls() -> exp.Expr:
+    """The options of TO_JSON that keep nulls, and all digits of times: Spark's pattern has three of six."""
+    return call("MAP", *(exp.Literal.string(one) for one in _WITH_NULLS))
 
 
 def _struct(pairs: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
@@ -113,7 +120,7 @@ def _text(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def json_of_any(value: exp.Expr) -> exp.Expr:
     """Any value as JSON, with its nulls; Spark's TO_JSON takes no numbers and texts."""
-    options = call("MAP", *(exp.Literal.string(one) for one in _KEEPING_NULLS))
+    options = with_nulls()
     inner = value.unnest()
     listed = isinstance(inner, exp.Anonymous) and inner.name in ("STRUCT", "NAMED_STRUCT", "ARRAY", "MAP")
     if listed or isinstance(inner, (exp.Array, exp.Struct)):
@@ -291,8 +298,9 @@ def _is_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Is(this=variant_of(value), expression=exp.Null())
 
 
-def flattened(value: exp.Expr, more: Sequence[str], prefix: str, *, outer: bool) -> exp.Expr:
-    """The rows of a JSON array or object: key, index and value, which is a text; of `more`, path and this."""
+def flattened(value: exp.Expr, more: Sequence[str], prefix: str, mode: str, *, outer: bool) -> exp.Expr:
+    """The rows of a JSON array or object, or by `mode` of one of both: key, index and value, which is a text; of
+    `more`, path and this."""
     element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
     no_key, no_index = exp.cast(exp.Null(), "text"), exp.cast(exp.Null(), "int")
     pair = [exp.Dot(this=element.copy(), expression=exp.to_identifier(one)) for one in ("key", "value")]
@@ -302,8 +310,9 @@ def flattened(value: exp.Expr, more: Sequence[str], prefix: str, *, outer: bool)
     of_object = exp.Lambda(this=_entry(entry), expressions=[element.copy()])
     listed = call("FROM_JSON", value.copy(), exp.Literal.string(_TEXTS))
     entries = call("MAP_ENTRIES", call("FROM_JSON", value.copy(), exp.Literal.string("MAP<STRING, STRING>")))
-    rows = call("COALESCE", call("TRANSFORM", listed, of_array), call("TRANSFORM", entries, of_object))
-    return call("INLINE_OUTER" if outer else "INLINE", rows)
+    rows = {"array": call("TRANSFORM", listed, of_array), "object": call("TRANSFORM", entries, of_object)}
+    made = rows.get(mode) or call("COALESCE", *rows.values())
+    return call("INLINE_OUTER" if outer else "INLINE", made)
 
 
 def flattened_array(value: exp.Expr, more: Sequence[str], *, outer: bool) -> exp.Expr:

@@ -53,7 +53,7 @@ def _flatten(node: exp.Expr, dialect: str) -> exp.Expr | None:
     names: tuple[str, ...] = (*_FLATTENED, *more)
     if is_json_text(given["input"]) or "key" in used or mode == "object":
         names = ("key", *names)
-        source = flattened(given["input"], more, path.name if path is not None else "", outer=bool(outer))
+        source = flattened(given["input"], more, path.name if path is not None else "", mode, outer=bool(outer))
     elif more:
         source = flattened_array(given["input"], more, outer=bool(outer))
     columns = exp.TableAlias(this=name, columns=[exp.to_identifier(one) for one in names])

@@ -22,6 +22,7 @@ _LETTERS: Final = ("snowflake", "postgres", "redshift")
 _WITH_PATTERN: Final = (exp.TimeToStr, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.TsOrDsToDate)
 # A part of a time as sqlglot writes it in every dialect, a text in quotes, the T between day and hour.
 _PART: Final = re.compile(r"%(?:%|E[0-9*]S|Ez|-?[A-Za-z](?:strict)?)")
+_LETTER_BEHIND_SIGN: Final = re.compile(r"(?<!%)(?:%%)+[A-Za-z]")
 _QUOTED: Final = re.compile(r'"([^"]*)"|(?<=[dj])(T)(?=%)')
 _RESERVED: Final = re.compile(r"[A-Za-z'\[\]{}#]")
 # Parts that sqlglot does not know, or writes as another part: the number of a day in a year has three digits.
@@ -91,6 +92,8 @@ def _null_where_it_fails(node: exp.Expr) -> exp.Expr:
 def _percent(pattern: str, dialect: str, further: Mapping[str, str]) -> str:
     """A pattern whose parts begin with a percent sign; all else is literal text."""
     found, literal, position = "", "", 0
+    if _LETTER_BEHIND_SIGN.search(pattern):
+        raise Untranslatable(f"%% in front of a letter in the pattern '{pattern}'")
     for part in _PART.finditer(pattern):
         literal += pattern[position : part.start()]
         position = part.end()

@@ -30,6 +30,9 @@ _SHORTEST: Final = (
     "regexp_replace(CAST(CAST(format_string('%.#laste', :a) AS DECIMAL(38, 19)) AS STRING), '[.]?0+$', '') "
     "ELSE regexp_replace(format_string('%.#laste', :a), '[.]?0*e', 'e') END"
 )
+_OF_NUMBER: Final = re.compile(
+    r"""(?=[^"]*[90])(?:FM|TH|MI|PL|SG|PR|RN|EEEE|[DGSLVB90.,\s$+-]|"[^"]*")+""", re.IGNORECASE
+)
 _CHARACTERS: Final = "if(:a = '', array(''), filter(split(:a, ''), _x -> _x <> ''))"
 _TEXT_OF_JSON: Final = "get_json_object(:a, '$')"
 _LAST_BYTE: Final = 255
@@ -327,8 +330,8 @@ def _number_text(node: exp.Expr, dialect: str) -> None:
     if zone is not None and dialect == "bigquery":
         node.set("zone", None)
         node.set("this", clock_time(node.this, zone))
-    text = pattern.name if isinstance(pattern, exp.Literal) else ""
-    if dialect in ("postgres", "redshift") and "%" not in text and set("90") & set(text):
+    text = str(node.meta.get("pattern", pattern.name if isinstance(pattern, exp.Literal) else ""))
+    if dialect in ("postgres", "redshift") and _OF_NUMBER.fullmatch(text):
         raise Untranslatable(f"TO_CHAR of a number by the pattern '{text}' (write spark__format_number)")
 
 

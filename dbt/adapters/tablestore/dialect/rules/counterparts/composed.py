@@ -11,7 +11,7 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts import objects
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of, with_nulls
 
 _Given = Sequence[exp.Expr]
 _KIND_OF_JSON: Final = (
@@ -42,7 +42,7 @@ def _path(given: _Given, node: exp.Expr) -> exp.Expr:
     """JSONB_EXTRACT_PATH(j, 'a', '0')."""
     if not all(isinstance(one, exp.Literal) for one in given[1:]):
         raise Untranslatable("a computed key of JSON (write spark__get_json_object(j, concat('$.', k)))")
-    steps = "".join(f"[{one.name}]" if one.name.isdigit() else f".{one.name}" for one in given[1:])
+    steps = "".join(objects.step_of(one.name) for one in given[1:])
     return call("GET_JSON_OBJECT", given[0], exp.Literal.string(f"${steps}"))
 
 
@@ -83,8 +83,7 @@ def _row(given: _Given, node: exp.Expr) -> exp.Expr | None:
     if not isinstance(table, exp.Column) or table.table:
         return None
     fields = exp.Column(this=exp.Star(), table=table.this.copy())
-    options = (exp.Literal.string(one) for one in ("ignoreNullFields", "false"))
-    return call("TO_JSON", call("STRUCT", fields), call("MAP", *options))
+    return call("TO_JSON", call("STRUCT", fields), with_nulls())
 
 
 def _coded(name: str) -> Callable[[_Given, exp.Expr], exp.Expr | None]:

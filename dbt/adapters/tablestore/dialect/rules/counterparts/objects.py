@@ -12,6 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, call, is_part, json_of_any, variant_of
 
@@ -22,17 +23,22 @@ _OF_PATH: Final = re.compile(r"""\$\.(?:"([^"]+)"|([A-Za-z_][\w-]*))""")
 
 
 def _insert(given: _Given, node: exp.Expr) -> exp.Expr | None:
-    """OBJECT_INSERT(object, key, value, update): without a null value, and an error where the key is there already."""
+    """OBJECT_INSERT(object, key, value, update): without a null key; a null value removes a member; and
+    an error where the key is there already."""
     if len(given) not in (3, 4):
         return None
-    value, flag = given[2], given[3] if len(given) > 3 else exp.false()
+    of, key, value, flag = *given[:3], given[3] if len(given) > 3 else exp.false()
     if not isinstance(flag, exp.Boolean):
         raise Untranslatable("OBJECT_INSERT with a computed update flag")
-    made = _with(given[0], given[1], _variant(value), replacing=bool(flag.this))
-    if isinstance(value, exp.Literal):
-        return made
-    absent = exp.Is(this=exp.paren(value.copy()), expression=exp.Null())
-    return call("IF", absent, given[0].copy(), made)
+    made = _with(of, key, _variant(value), replacing=bool(flag.this))
+    if not isinstance(value, exp.Literal):
+        kept = _filtered(of, [key], kept=False) if flag.this else of.copy()
+        made = call("IF", _is_absent(variant_of(value) if is_part(value) else value), kept, made)
+    return made if isinstance(key, exp.Literal) else call("IF", _is_absent(key), of.copy(), made)
+
+
+def _is_absent(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=exp.paren(value.copy()), expression=exp.Null())
 
 
 def _delete(given: _Given, node: exp.Expr) -> exp.Expr | None:
@@ -69,20 +75,38 @@ def _set_by_keys(given: _Given, node: exp.Expr) -> exp.Expr | None:
     if len(given) not in (3, 4):
         return None
     path, flag = given[1], given[3] if len(given) > 3 else exp.true()
-    keys = [one.strip().strip('"') for one in path.name.strip("{}").split(",")] if path.is_string else []
+    keys = [one or "" for one in texts_of_array(path.name) or ()] if path.is_string else []
     if not keys or any(not one or one.lstrip("-").isdigit() for one in keys) or not isinstance(flag, exp.Boolean):
         raise Untranslatable("JSONB_SET with a computed path, or one of an array's element")
-    return _at_keys(given[0], keys, given[2], creating=bool(flag.this))
+    value = variant_of(given[2])
+    made = _at_keys(given[0], keys, value, creating=bool(flag.this))
+    constant = given[2].find(exp.Column, exp.Identifier, exp.Null, exp.Func) is None
+    return made if constant else call("IF", _is_absent(value), exp.Null(), made)
 
 
 def _at_keys(of: exp.Expr, keys: Sequence[str], value: exp.Expr, *, creating: bool) -> exp.Expr:
-    key, part = exp.Literal.string(keys[0]), call("GET_JSON_OBJECT", of.copy(), exp.Literal.string(f"$.{keys[0]}"))
-    inner = value if len(keys) == 1 else _at_keys(part, keys[1:], value, creating=creating)
-    made = _with(of, key, variant_of(inner), replacing=True)
+    """An object with a member at a path. What is no object on the path stays as it is."""
+    key = exp.Literal.string(keys[0])
+    if len(keys) > 1:
+        here = call("VARIANT_GET", call("TRY_PARSE_JSON", of.copy()), exp.Literal.string(f"${step_of(keys[0])}"))
+        inner = _at_keys(call("TO_JSON", here.copy()), keys[1:], value, creating=creating)
+        value = call("COALESCE", call("TRY_PARSE_JSON", inner), here)
+    made = _with(of, key, value, replacing=True)
     if len(keys) == 1 and creating:
         return made
     held = call("COALESCE", call("ARRAY_CONTAINS", call("JSON_OBJECT_KEYS", of.copy()), key.copy()), exp.false())
     return call("IF", held, made, of.copy())
+
+
+def step_of(key: str) -> str:
+    """A step of a path into JSON: by a key, or by a number."""
+    if key.isdigit():
+        return f"[{key}]"
+    if not any(one in key for one in ".["):
+        return f".{key}"
+    if any(one in key for one in "'?"):
+        raise Untranslatable(f"the key {key} of JSON")
+    return f"['{key}']"
 
 
 def _keys(given: _Given, node: exp.Expr) -> exp.Expr | None:
@@ -131,10 +155,15 @@ def _array(given: _Given, node: exp.Expr) -> exp.Expr:
 
 
 def _any(given: _Given, node: exp.Expr) -> exp.Expr | None:
-    """Postgres' TO_JSONB."""
+    """Postgres' TO_JSONB, null of a null."""
     if len(given) != 1:
         return None
-    return given[0] if is_part(given[0]) else json_of_any(given[0])
+    if is_part(given[0]):
+        return given[0]
+    made = json_of_any(given[0])
+    made = made if isinstance(given[0], exp.Literal) else call("IF", _is_absent(given[0]), exp.Null(), made)
+    made.meta["json"] = True
+    return made
 
 
 def _object(given: _Given, node: exp.Expr) -> exp.Expr | None:

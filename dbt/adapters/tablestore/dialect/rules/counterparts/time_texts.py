@@ -70,9 +70,9 @@ def text_of_time(node: exp.Expr, dialect: str) -> exp.Expr | None:
     pattern = node.args.get("format")
     if dialect in _SIGNS and isinstance(pattern, exp.Literal):
         known: Mapping[str, str] = {**_COMMON_SIGNS, **_SIGNS[dialect]}
-        return _joined(node, _parts(pattern.name, _SIGN, known), dialect)
+        return _joined(node, _parts(pattern.name, _SIGN, known, dialect), dialect)
     written = node.meta.get("pattern")
-    return None if written is None else _joined(node, _parts(written, _WORD, _any_case(_WORDS)), dialect)
+    return None if written is None else _joined(node, _parts(written, _WORD, _any_case(_WORDS), dialect), dialect)
 
 
 def _any_case(words: Mapping[str, str]) -> dict[str, str]:
@@ -80,14 +80,23 @@ def _any_case(words: Mapping[str, str]) -> dict[str, str]:
     return {**numbers, **{one: text for one, text in words.items() if one not in _LEFT_TO_SPARK}}
 
 
-def _parts(pattern: str, part: re.Pattern[str], known: Mapping[str, str]) -> list[tuple[str, str | None]]:
+def _literal(piece: str, dialect: str) -> str | None:
+    """A literal piece that sqlglot would take for a part of a time, as a literal of Spark's: %%, and "Day"."""
+    if dialect in _SIGNS:
+        return "'%'" if piece == "%%" else None
+    text = exp.Literal.string(piece[1:-1])
+    read = Dialect.get_or_raise(dialect).format_time(text) if piece.startswith('"') else None
+    return text.sql("spark") if read is not None and read.name != text.name else None
+
+
+def _parts(pattern: str, part: re.Pattern[str], known: Mapping[str, str], dialect: str) -> list[tuple[str, str | None]]:
     """Pieces of a pattern, with the texts of those that are computed."""
     made: list[tuple[str, str | None]] = []
     position, plain = 0, ""
     for found in part.finditer(pattern):
         plain += pattern[position : found.start()]
         position = found.end()
-        text = known.get(found[0])
+        text = _literal(found[0], dialect) or known.get(found[0])
         if text is None:
             plain += found[0]
             continue
@@ -106,11 +115,11 @@ def _joined(node: exp.Expr, parts: list[tuple[str, str | None]], dialect: str) -
 
 def _by_pattern(time: exp.Expr, piece: str, dialect: str) -> exp.Expr:
     if not any(one.isalnum() for one in piece):
-        return exp.Literal.string(piece.replace('"', ""))
+        return exp.Literal.string(piece if dialect in _SIGNS else piece.replace('"', ""))
     pattern: exp.Expr = exp.Literal.string(piece)
-    if dialect in _SIGNS:
-        literal = "%" not in piece
-    else:
+    literal = "%" not in piece
+    if dialect not in _SIGNS:
         literal = piece.startswith('"') and piece.endswith('"') and piece.count('"') == len('""')
         pattern = Dialect.get_or_raise(dialect).format_time(pattern) or pattern
-    return exp.Literal.string(piece.strip('"')) if literal else exp.TimeToStr(this=time.copy(), format=pattern)
+        piece = piece.strip('"') if literal else piece
+    return exp.Literal.string(piece) if literal else exp.TimeToStr(this=time.copy(), format=pattern)

@@ -32,7 +32,7 @@ _MADE_OF_TEXTS: Final[Mapping[type[exp.Expr], str]] = {
 }  # fmt: skip
 # Functions that never fail in Spark; logarithms are null of what they have no value for.
 _NEVER_SAFE: Final = (
-    exp.Ln, exp.Log, exp.Upper, exp.Lower, exp.Concat, exp.Left, exp.Right, exp.Trim, exp.Length, exp.ArraySize,
+    exp.Ln, exp.Log, exp.Upper, exp.Lower, exp.Concat, exp.Trim, exp.Length, exp.ArraySize,
     exp.JSONFormat, exp.JSONExtract, exp.JSONExtractScalar, exp.Coalesce, exp.RegexpLike, exp.Replace, exp.Split,
     exp.StartsWith, exp.EndsWith, exp.StrPosition, exp.DateTrunc, exp.TimestampTrunc, exp.LastDay, exp.Year,
 )  # fmt: skip
@@ -46,6 +46,17 @@ _STRICT: Final = (
     exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array, exp.UnixToTime,
     exp.JSONPath, exp.JSONPathPart, exp.RegexpLike,
 )  # fmt: skip
+
+
+def _refuse_computed_pattern(part: exp.Expr) -> None:
+    """A computed regular expression may be none, of which Spark's functions fail."""
+    pattern = part.expression if isinstance(part, (exp.RegexpLike, exp.RegexpReplace)) else None
+    if isinstance(part, exp.Anonymous) and part.name.upper().startswith("REGEXP_"):
+        pattern = part.expressions[1]
+    if isinstance(part, exp.Anonymous) and part.name == "IF" and isinstance(part.expressions[0], exp.RegexpLike):
+        pattern = part.expressions[0].expression
+    if pattern is not None and pattern.find(exp.Column, exp.Identifier, exp.Query) is not None:
+        raise Untranslatable("a computed regular expression in TRY or SAFE (write it as a literal)")
 
 
 def _try(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -69,6 +80,7 @@ def _never_failing(part: exp.Expr) -> list[exp.Expr]:
 
 def failing_as_null(part: exp.Expr) -> exp.Expr:
     """A part of an expression that is null where it would fail. Its operands are such parts already."""
+    _refuse_computed_pattern(part)
     if part.meta.get("json"):
         parsed = exp.Anonymous(this="TRY_PARSE_JSON", expressions=[part.copy()])
         return exp.Anonymous(this="NVL2", expressions=[parsed, part.copy(), exp.Null()])
@@ -103,6 +115,7 @@ def failing_as_null(part: exp.Expr) -> exp.Expr:
 def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
     """SAFE.f(…)."""
     inner = node.this
+    _refuse_computed_pattern(inner)
     kind = _MADE_OF_TEXTS.get(type(inner))
     if kind is not None and sum(isinstance(one, exp.Expr) for one in inner.args.values()) == 1:
         return exp.TryCast(this=inner.this.copy(), to=exp.DataType.build(kind), safe=True)
@@ -123,6 +136,8 @@ def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _failing_operand(inner: exp.Expr) -> exp.Expr | None:
     """The operand that a function fails of where it is negative, or a zero to divide by."""
+    if isinstance(inner, (exp.Left, exp.Right)):
+        return inner.expression
     if isinstance(inner, exp.Substring):
         return inner.args.get("length") or exp.Literal.number(0)
     if isinstance(inner, exp.Anonymous):
