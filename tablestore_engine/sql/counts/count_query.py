@@ -55,6 +55,7 @@ _NOT_READ: Final = frozenset(
 )
 _NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
 _TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
+_HINT: Final = "/*+"
 _ROWS_OF_VIEW: Final = "rows_of_view"
 _MOST_DIGITS: Final = 18  # of a number that is certainly a BIGINT
 Columns = Mapping[str, DataType]
@@ -91,7 +92,8 @@ class CountQuery:
 
     def fits(self, columns: Columns) -> bool:
         """Whether the selects are certainly right on a table of these columns, whose names differ not only in case."""
-        return all(_Level(one, list(self.tokens), columns).is_right() for one in self.selects)
+        tokens = list(self.tokens)
+        return all(_Level(one, tokens, columns, counts=not at).is_right() for at, one in enumerate(self.selects))
 
     def through(self, view: View) -> CountQuery | None:
         """The counts with the text of the view that is counted, instead of its name; None where that may read others.
@@ -123,6 +125,8 @@ def count_query(sql: str) -> CountQuery | None:
     tokens = tokenize(sql)
     if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
         return None
+    if _HINT in sql:
+        return None
     if not _NOT_READ.isdisjoint(token.key for token in tokens) or not is_plain_query(tokens):
         return None
     structure = scan_query(tokens, sql)
@@ -138,8 +142,11 @@ def count_query(sql: str) -> CountQuery | None:
     counts = _counts(outer, tokens)
     if counts is None:
         return None
+    named = references(sql)
+    if len(named) != 1:
+        return None
     filters = any(one.where is not None for one in selects)
-    return CountQuery(sql, counts, references(sql)[0], filters, selects, tuple(tokens))
+    return CountQuery(sql, counts, named[0], filters, selects, tuple(tokens))
 
 
 def _selects(query: Query) -> Iterator[Select]:
@@ -196,23 +203,20 @@ def _count(item: list[Token]) -> Count | None:
 
 
 class _Level:
-    """The names of one select, each followed down to a column of the table."""
+    """The names of one select, each followed down to a column of the table. Only the outermost one `counts`: one within
+    is a single row, however many it counts."""
 
-    def __init__(self, select: Select, tokens: list[Token], columns: Columns) -> None:
+    def __init__(self, select: Select, tokens: list[Token], columns: Columns, *, counts: bool) -> None:
         self.select = select
+        self.counts = counts
         self.tokens = tokens
         self.columns = columns
 
     def is_right(self) -> bool:
         """Whether all that it picks and compares is there, and can be compared."""
-        if not self._is_counted() and not self._picks_columns():
+        if not self.counts and not self._picks_columns():
             return False
         return self.select.where is None or all(map(self._is_comparable, self._atoms(*self.select.where)))
-
-    def _is_counted(self) -> bool:
-        """Whether it is the outermost select, which has only counts."""
-        start, _ = self.select.items or (0, 0)
-        return _is_count(self.tokens, start)
 
     def _picks_columns(self) -> bool:
         output = Output(self.select, self.tokens)

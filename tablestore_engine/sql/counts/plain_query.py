@@ -14,18 +14,22 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tablestore_engine.sql.tokens.lexer import END, NUMBER, STRING, Token
+from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token
 
-_NEVER_NAMES: Final = frozenset(
-    [
-        *("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT"),
-        *("MINUS", "SETMINUS", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "SEMI", "ANTI", "NATURAL", "ASOF"),
-        *("ON", "AS", "FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME", "WITH", "AND", "OR", "NOT"),
-        *("IS", "IN", "BETWEEN", "LIKE", "NULL", "TRUE", "FALSE", "CASE", "CAST", "INTERVAL", "DATE", "OPTIONS"),
-    ]
-)
-"""Words that Spark takes, in some clause at least, for a part of it or of an expression."""
-_NUMBER: Final = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_RESERVED: Final = """
+    ALL AND ANTI ANY AS ASOF AT AUTHORIZATION BETWEEN BOTH CASE CAST CHECK COLLATE COLUMN CONSTRAINT CREATE CROSS CUBE
+    CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DATE DISTINCT ELSE END ESCAPE EXCEPT EXECUTE EXISTS
+    FALSE FETCH FILTER FOR FOREIGN FROM FULL GRANT GROUP GROUPING HAVING IDENTIFIER IN INNER INTERSECT INTERVAL INTO IS
+    JOIN LATERAL LEADING LEFT LIKE LIMIT LOCALTIMESTAMP MINUS NATURAL NOT NULL OFFSET ON ONLY OPTIONS OR ORDER OUTER
+    OVERLAPS PERCENTILE_CONT PERCENTILE_DISC PIVOT PRIMARY RECURSIVE REFERENCES RIGHT ROLLUP SELECT SEMI SESSION_USER
+    SETMINUS SOME SQL STREAM SYSTEM_TIME SYSTEM_VERSION TABLE TABLESAMPLE THEN TIME TIMESTAMP TO TRAILING TRUE UNION
+    UNIQUE UNKNOWN UNPIVOT USER USING VALUES VERSION WHEN WHERE WINDOW WITH WITHIN
+"""
+_NEVER_NAMES: Final = frozenset(_RESERVED.split())
+"""Words that Spark takes, in some clause at least, for a part of it or of an expression, or that it can reserve."""
+_WORD: Final = re.compile(r"[A-Za-z0-9_]*[A-Za-z_][A-Za-z0-9_]*")
+"""Names that Spark reads without backquotes."""
+_NUMBER: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
 """Numbers without a suffix, which each type of numbers can be compared with."""
 _OPERATORS: Final = frozenset(["=", "==", "!=", "<>", "<", "<=", ">", ">="])
 
@@ -116,7 +120,8 @@ class _Form:
 
     def _name(self) -> bool:
         token = self.tokens[self.i]
-        return token.is_name and token.name != "" and token.key not in _NEVER_NAMES and self._step()
+        is_word = token.kind == WORD and _WORD.fullmatch(token.text) is not None and token.key not in _NEVER_NAMES
+        return (is_word or (token.kind == QUOTED and token.name != "")) and self._step()
 
     def _constant(self) -> bool:
         return is_constant(self.tokens[self.i]) and self._step()

@@ -105,9 +105,11 @@ def test_a_wrong_name_is_an_error_where_no_row_is_read(store):
         "select count(*) as n from t where id is null and nosuch is null",
         "select count(*) as n from (select nosuch from t where id is null) q",
         "select count(*) as n from t where other.id is null",
+        "select count(*) as n from t where id is null nosuch",
     ):
         with pytest.raises(TableStoreError, match=r"nosuch|other"):
             store.sql(sql).collect()
+    assert store.sql("select count(*) as n from (select count(*) as m from t where id > 9) q").collect() == [(1,)]
     store.spark.conf.set("spark.sql.caseSensitive", "true")
     try:
         with pytest.raises(TableStoreError, match="ID"):
