@@ -34,7 +34,7 @@ from tablestore_engine.sql.query.predicate_reader import ConditionReader
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent
 from tablestore_engine.sql.query_structure.query_structure import Query, Relation, Select
 from tablestore_engine.sql.query_structure.table_references import scan_query
-from tablestore_engine.sql.tokens.lexer import NUMBER, Token, tokenize, top_level
+from tablestore_engine.sql.tokens.lexer import END, NUMBER, Token, tokenize, top_level
 
 _OPERATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "=": operator.eq,
@@ -137,7 +137,9 @@ def count_query(sql: str) -> CountQuery | None:
     outer, table = selects[0], structure.tables[0]
     if table.renames_columns or table.sampled or selects[-1].relations != [table]:
         return None
-    if not all(is_transparent(one.query, tokens) for one in selects):
+    if not all(is_transparent(one.query, tokens) and _is_whole(one, tokens) for one in selects):
+        return None
+    if sum(token.key == "WHERE" for token in tokens) != sum(one.where is not None for one in selects):
         return None
     counts = _counts(outer, tokens)
     if counts is None:
@@ -147,6 +149,13 @@ def count_query(sql: str) -> CountQuery | None:
         return None
     filters = any(one.where is not None for one in selects)
     return CountQuery(sql, counts, named[0], filters, selects, tuple(tokens))
+
+
+def _is_whole(select: Select, tokens: list[Token]) -> bool:
+    """Whether the items end at FROM, and the condition at the end of the query, as in `plain_query`."""
+    if select.items is None or tokens[select.items[1]].key != "FROM":
+        return False
+    return select.where is None or tokens[select.where[1]].kind == END or tokens[select.where[1]].key == ")"
 
 
 def _selects(query: Query) -> Iterator[Select]:

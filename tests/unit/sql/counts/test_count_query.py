@@ -49,6 +49,7 @@ WRONG = [  # Spark has to say what is wrong, or to compute what only it knows
     "select count(*) f from (select count(1) n, nope from t) x",
     "select count(*) f from d.t . x where x.id is null",
     "select /*+ BROADCAST( */ count(*) f from t",
+    "select count(*) f from t by where id is null",
     "select count(*) f from t where id is null and",
     "select count(*) f from t where (id is null",
     "select count(*) f from t where id is null or or id is null",
