@@ -46,13 +46,6 @@ _OPERATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-# Words of clauses and operators that a structure does not show, or that change how often a row occurs.
-_NOT_READ: Final = frozenset(
-    [
-        *("ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LATERAL", "DISTINCT", "ALL", "OVER", "USING"),
-        *("TABLESAMPLE", "VALUES", "EXISTS", "PIVOT", "UNPIVOT", "QUALIFY", "TRANSFORM", "IDENTIFIER"),
-    ]
-)
 _NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
 _TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
 _HINT: Final = "/*+"
@@ -125,9 +118,7 @@ def count_query(sql: str) -> CountQuery | None:
     tokens = tokenize(sql)
     if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
         return None
-    if _HINT in sql:
-        return None
-    if not _NOT_READ.isdisjoint(token.key for token in tokens) or not is_plain_query(tokens):
+    if _HINT in sql or not is_plain_query(tokens):
         return None
     structure = scan_query(tokens, sql)
     selects = tuple(_selects(structure.root))
