@@ -61,10 +61,12 @@ class RowLevelBenchmark:
 
     def _scans(self, report: Report, merge: str, many: int) -> None:
         """The ratios to a read of the plain Parquet files."""
-        self._seconds(f"insert into {{t}} select * from parquet.{quoted_name(self._changes(many))}")
         whole = min(once(lambda: self.rows.write.format("noop").mode("overwrite").save()) for _ in range(2))
+        insert = f"insert into {{t}} select * from parquet.{quoted_name(self._changes(many))}"
+        # The insert brings back what the MERGE before it deleted; the first MERGE warms up, as the first read does.
+        times = [(self._seconds(insert), self._seconds(merge)) for _ in range(_RUNS)][1:]
         what = f"{self.label}: MERGE of {many:,} rows with conditions ÷ reading all of plain Parquet"
-        report.add(what, self._seconds(merge), whole, 0.8)
+        report.add(what, min(mine for _, mine in times), whole, 0.8)
         day = self.rows.where(_DAY)
         path = str(self.work / "day")
         day.write.mode("overwrite").parquet(path)
