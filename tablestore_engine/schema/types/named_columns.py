@@ -10,7 +10,7 @@ from tablestore_engine.schema.types.names import Names
 
 _PIECE: Final = re.compile(
     r"""
-      --(?:[^\r\n\\]|\\\r?\n|\\)*
+      --(?:[^\r\n\\]|\\\n|\\)*
     | (?P<block>/\*)
     | [rR](?:'[^']*'|"[^"]*")
     | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"

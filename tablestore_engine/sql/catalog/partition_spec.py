@@ -104,7 +104,7 @@ def _value(text: str, kind: DataType, name: str) -> Any:
     tokens = tokenize(text)
     if tokens[0].key == "NULL" and len(tokens) == 2:
         return None
-    if tokens[0].kind == STRING and len(tokens) == 2:
+    if tokens[0].kind == STRING and len(tokens) == 2 and "${" not in text:  # a variable, which only Spark knows
         return _parsed(string_value(tokens[0].text), text, kind, name)
     constant = constant_at(tokens, 0)
     if constant is None or constant[1] != len(tokens) - 1:

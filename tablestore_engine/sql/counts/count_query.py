@@ -48,7 +48,7 @@ _OPERATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
 }
 _NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
 _TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
-_HINT: Final = "/*+"
+_READ_FIRST: Final = ("/*+", "${")  # hints, and variables that Spark replaces in a text before it reads it
 _ROWS_OF_VIEW: Final = "rows_of_view"
 _MOST_DIGITS: Final = 18  # of a number that is certainly a BIGINT
 Columns = Mapping[str, DataType]
@@ -85,8 +85,13 @@ class CountQuery:
 
     def fits(self, columns: Columns) -> bool:
         """Whether the selects are certainly right on a table of these columns, whose names differ not only in case."""
-        tokens = list(self.tokens)
-        return all(_Level(one, tokens, columns, counts=not at).is_right() for at, one in enumerate(self.selects))
+        levels = _Levels(list(self.tokens), columns)
+        inner, outer = self.selects[:0:-1], self.selects[0]
+        try:
+            # From the table outwards, so that the names of a select are known when those that read it are followed.
+            return all(map(levels.picks_columns, inner)) and all(map(levels.compares, (*inner, outer)))
+        except RecursionError:  # a condition of hundreds of levels
+            return False
 
     def through(self, view: View) -> CountQuery | None:
         """The counts with the text of the view that is counted, instead of its name; None where that may read others.
@@ -118,7 +123,7 @@ def count_query(sql: str) -> CountQuery | None:
     tokens = tokenize(sql)
     if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
         return None
-    if _HINT in sql or not is_plain_query(tokens):
+    if any(mark in sql for mark in _READ_FIRST) or not is_plain_query(tokens):
         return None
     structure = scan_query(tokens, sql)
     selects = tuple(_selects(structure.root))
@@ -202,64 +207,73 @@ def _count(item: list[Token]) -> Count | None:
     return Count(rest[0].name, compared, number) if len(rest) == 1 and rest[0].is_name else None
 
 
-class _Level:
-    """The names of one select, each followed down to a column of the table. Only the outermost one `counts`: one within
-    is a single row, however many it counts."""
+class _Levels:
+    """The selects of a query, whose names are followed down to columns of the table. Each name is followed once: a
+    chain of views has many selects, and each of them may name hundreds of columns."""
 
-    def __init__(self, select: Select, tokens: list[Token], columns: Columns, *, counts: bool) -> None:
-        self.select = select
-        self.counts = counts
-        self.tokens = tokens
-        self.columns = columns
+    def __init__(self, tokens: list[Token], columns: Columns) -> None:
+        self._tokens = tokens
+        self._columns = columns
+        self._outputs: dict[Select, Output] = {}
+        self._types: dict[Column, DataType | None] = {}
 
-    def is_right(self) -> bool:
-        """Whether all that it picks and compares is there, and can be compared."""
-        if not self.counts and not self._picks_columns():
-            return False
-        return self.select.where is None or all(map(self._is_comparable, self._atoms(*self.select.where)))
-
-    def _picks_columns(self) -> bool:
-        output = Output(self.select, self.tokens)
+    def picks_columns(self, select: Select) -> bool:
+        """Whether all that a select gives is there. One that counts is a single row, however many it counts: so this
+        holds for each but the outermost."""
+        output = self._output(select)
         if output.hidden or None in output.stars or len(output.stars) > 1 or (output.stars and output.plain):
             return False
         return all(column is not None and self._type(column) is not None for column in output.plain.values())
 
+    def compares(self, select: Select) -> bool:
+        """Whether all that a select compares is there, and can be compared."""
+        return select.where is None or all(map(_is_comparable, self._atoms(select, *select.where)))
+
+    def _output(self, select: Select) -> Output:
+        if select not in self._outputs:
+            self._outputs[select] = Output(select, self._tokens)
+        return self._outputs[select]
+
     def _type(self, column: Column) -> DataType | None:
         """The type of a column of a relation; None if it is not certain that there is one."""
-        relation, name = column
+        if column not in self._types:
+            self._types[column] = self._type_below(*column)
+        return self._types[column]
+
+    def _type_below(self, relation: Relation, name: str) -> DataType | None:
         query = _query_of(relation)
         if query is None:
-            return self.columns.get(name)
-        output = Output(query.selects[0], self.tokens)
+            return self._columns.get(name)
+        output = self._output(query.selects[0])
         if not output.stars and output.spelled.get(name.lower()) != name:
             return None
         below = output.owner(name)
         return None if below is None else self._type(below)
 
-    def _atoms(self, start: int, end: int) -> Iterator[tuple[DataType, Predicate] | None]:
+    def _atoms(self, select: Select, start: int, end: int) -> Iterator[tuple[DataType, Predicate] | None]:
         """The comparisons that AND and OR join, each with the type of its column; None for any other condition."""
-        reader = ConditionReader(self.tokens, lambda parts: find_column(self.select, parts))
+        reader = ConditionReader(self._tokens, lambda parts: find_column(select, parts))
         branches = reader.split(start, end, "OR")
         parts = branches if len(branches) != 1 else reader.split(start, end, "AND")
         if len(parts) != 1:
-            yield from (atom for part in parts for atom in self._atoms(*part))
+            yield from (atom for part in parts for atom in self._atoms(select, *part))
             if not parts:
                 yield None
         elif reader.in_parentheses(start, end):
-            yield from self._atoms(start + 1, end - 1)
+            yield from self._atoms(select, start + 1, end - 1)
         else:
             found = reader.comparison(start, end)
             kind = None if found is None else self._type((found[0], next(columns_of(found[1]))))
             yield None if found is None or kind is None else (kind, found[1])
 
-    @staticmethod
-    def _is_comparable(atom: tuple[DataType, Predicate] | None) -> bool:
-        if atom is None:
-            return False
-        kind, predicate = atom
-        if isinstance(predicate, (IsNull, IsNotNull)):
-            return True
-        return isinstance(kind, AtomicType) and all(_fits(one, kind.root) for one in _constants(predicate))
+
+def _is_comparable(atom: tuple[DataType, Predicate] | None) -> bool:
+    if atom is None:
+        return False
+    kind, predicate = atom
+    if isinstance(predicate, (IsNull, IsNotNull)):
+        return True
+    return isinstance(kind, AtomicType) and all(_fits(one, kind.root) for one in _constants(predicate))
 
 
 def _constants(predicate: Predicate) -> Iterator[Constant | None]:

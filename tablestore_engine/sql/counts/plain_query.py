@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token
+from tablestore_engine.sql.tokens.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, top_level
 
 _RESERVED: Final = """
     ALL AND ANTI ANY AS ASOF AT AUTHORIZATION BETWEEN BOTH BY CASE CAST CHECK CLUSTER COLLATE COLUMN CONSTRAINT CREATE
@@ -36,9 +36,12 @@ _OPERATORS: Final = frozenset(["=", "==", "!=", "<>", "<", "<=", ">", ">="])
 
 
 def is_plain_query(tokens: Sequence[Token]) -> bool:
-    """Whether tokens, with the sentinel at their end, are one query of the grammar."""
+    """Whether tokens, with the sentinel at their end, are one query of the grammar, of less than hundreds of levels."""
     form = _Form(tokens)
-    return form.query() and tokens[form.i].kind == END
+    try:
+        return form.query() and tokens[form.i].kind == END
+    except RecursionError:
+        return False
 
 
 def is_constant(token: Token) -> bool:
@@ -46,6 +49,13 @@ def is_constant(token: Token) -> bool:
     if token.kind == NUMBER:
         return _NUMBER.fullmatch(token.text) is not None
     return token.kind == STRING and token.text.startswith("'")
+
+
+def _is_plain(token: Token) -> bool:
+    """Whether Spark reads a token of a condition as it is read here."""
+    if token.kind == WORD:
+        return _WORD.fullmatch(token.text) is not None
+    return token.kind not in (NUMBER, STRING) or is_constant(token)
 
 
 class _Form:
@@ -56,13 +66,22 @@ class _Form:
         self.i = 0
 
     def query(self) -> bool:
-        if self._accept("WITH") and not self._listed(self._table_expression):
+        if self._accept("WITH") and not self._table_expressions():
             return False
         if not self._accept("SELECT") or not self._listed(self._item):
             return False
         if not self._accept("FROM") or not self._source():
             return False
         return not self._accept("WHERE") or self._condition()
+
+    def _table_expressions(self) -> bool:
+        """Common table expressions of different names."""
+        first = self.i
+        if not self._listed(self._table_expression):
+            return False
+        listed = (self.tokens[i] for i in top_level(self.tokens, first, self.i))
+        names = [one.name.lower() for one in listed if one.is_name and one.key != "AS"]
+        return len(set(names)) == len(names)
 
     def _table_expression(self) -> bool:
         return self._name() and self._accept("AS") and self._in_parentheses()
@@ -101,8 +120,7 @@ class _Form:
         while tokens[self.i].kind != END and tokens[self.i].key != ")":
             partner = tokens[self.i].partner
             self.i = partner + 1 if tokens[self.i].key == "(" and partner > self.i else self.i + 1
-        constants = (one for one in tokens[start : self.i] if one.kind in (NUMBER, STRING))
-        return self.i > start and all(map(is_constant, constants))
+        return self.i > start and all(map(_is_plain, tokens[start : self.i]))
 
     def _listed(self, part: Callable[[], bool]) -> bool:
         """One part or more, between commas."""

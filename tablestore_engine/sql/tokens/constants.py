@@ -1,7 +1,7 @@
 """Constants of SQL text as Python values, for the spellings whose meaning does not depend on the session.
 
-Only certain values are translated. A string with a backslash or a doubled quote (both depend on Spark's
-configuration), an expression, or a date in a lenient spelling is not a constant here.
+Only certain values are translated. A string with a backslash, a doubled quote or a variable `${…}` (all of them depend
+on Spark's configuration), an expression, or a date in a lenient spelling is not a constant here.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ def convert(value: Constant | None, type_name: str) -> Constant | None:
 
 
 def plain_string(token: Token) -> str | None:
-    """The value of a string token without escapes; None when it has any, or is not in single quotes (a
+    """The value of a string token without escapes and variables; None when it has any, or is not in single quotes (a
     setting of Spark makes double quotes enclose names)."""
     text = token.text
     if text[0] in '$"' or text[:2].lower() == 'r"':
         return None
     body = text[2:-1] if text[0] in "rR" else text[1:-1]
-    if text[0] not in "rR" and ("\\" in body or text[0] in body):
+    if "${" in body or (text[0] not in "rR" and ("\\" in body or text[0] in body)):
         return None
     return body
 

@@ -60,7 +60,7 @@ class Token(NamedTuple):
 _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
-    | (?P<line>--(?:[^\r\n\\]|\\\r?\n|\\)*)
+    | (?P<line>--(?:[^\r\n\\]|\\\n|\\)*)
     | (?P<block>/\*)
     | (?P<number>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[dDfF]|[bB][dD])?(?!\w)
                | \d+[eE][+-]?\d+(?:[dDfF]|[bB][dD])?(?!\w)

@@ -82,6 +82,8 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("snowflake", "select f.seq from t, lateral flatten(input => t.l) f", "the column SEQ of FLATTEN"),
         ("redshift", "select to_char(a, '9,999.99') from t", "TO_CHAR of a number"),
         ("postgres", "select to_char(a, '999D99') from t", "TO_CHAR of a number by the pattern '999D99'"),
+        ("postgres", "select to_char(a, '\"No. \"999') from t", "TO_CHAR of a number"),
+        ("postgres", "select to_char(a, '990.0%') from t", "TO_CHAR of a number"),
         ("postgres", "select '{{1},{2}}'::int[]", "an array in a text with escapes, or of several dimensions"),
         ("bigquery", "select parse_date('%Y%%d', a) from t", "%% in front of a letter in the pattern"),
         ("bigquery", "select safe.regexp_contains(a, b) from t", "a computed regular expression in TRY or SAFE"),

@@ -16,6 +16,7 @@ from tablestore_engine.schema.types.named_columns import named_columns
         ("`it's` > 0 AND `W` <> $tag$ v ' $tag$", ["w", "it's"]),
         ("w(id) > 0 AND left(v, 1) = '''id'", ["id", "v"]),
         ("v > 0 /* id", ["v"]),
+        ("v > 0 -- w \\\r\n AND id > 0 -- w \\\n w", ["id", "v"]),
     ],
 )
 def test_names_outside_of_comments_and_strings(sql, named):

@@ -7,7 +7,9 @@ import pytest
 from tablestore_engine.metadata.warehouse.view import COMPENSATION, EVOLUTION, View
 from tablestore_engine.schema.table.predicate import And, Compare, IsNull
 from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.sql.counts import count_query as module
 from tablestore_engine.sql.counts.count_query import Count, count_query
+from tablestore_engine.sql.query.pushdown import Output
 
 COLUMNS = {
     "id": AtomicType("BIGINT"),
@@ -89,6 +91,8 @@ OTHERS = [
     "from t select count(*) n",
     "from t |> where id is null |> aggregate count(*) as n",
     "select count(*) n from t lateral view explode(array(1, 2)) as x",
+    "select count(*) n from t where kind = '${kind}'",
+    "select count(*) as `${n}` from t",
 ]
 
 
@@ -103,6 +107,25 @@ def test_the_rows_of_one_table_are_counted(sql):
 def test_a_text_that_spark_has_to_check_does_not_fit(sql):
     query = count_query(sql)
     assert query is None or not query.fits(COLUMNS)
+
+
+def test_a_condition_of_hundreds_of_levels_does_not_fit():
+    query = count_query(f"select count(*) n from t where {'(' * 2_000}id is null{')' * 2_000}")
+    assert query is None or not query.fits(COLUMNS)
+
+
+def test_names_are_followed_once_through_many_selects(monkeypatch):
+    """Each view of a chain adds selects that name all of its columns."""
+    followed = []
+    monkeypatch.setattr(module, "Output", lambda *given: followed.append(given[0]) or Output(*given))
+    columns = {f"c{i}": AtomicType("BIGINT") for i in range(50)}
+    text = "t"
+    for at in range(20):
+        text = f"(select {', '.join(columns)} from {text}) q{at}"
+    query = count_query(f"select count(*) n from {text} where c7 is null")
+    assert query is not None
+    assert query.fits(columns)
+    assert len(followed) == len(set(map(id, followed))) == 20
 
 
 @pytest.mark.parametrize("sql", OTHERS)

@@ -45,8 +45,11 @@ OTHERS = [
     "select count(*) n from t where id = 9999999999999999999999",
     'select count(*) n from t where kind in ("a")',
     "select count(*) n from t where kind = r'a'",
+    "select count(*) n from t where é is null",
+    "select count(*) n from t where a$b is null",
     "with a as select 1 from t select count(*) n from a",
     "with a (x) as (select id from t) select count(*) n from a",
+    "with a as (select id from t), b as (select id from a), A as (select id from b) select count(*) n from a",
     "select count(*) n from t; select 1",
     "select count(*) n from t x as y",
     "select count(*) n from t wher id is null",
@@ -81,3 +84,8 @@ def test_whole_queries(sql):
 @pytest.mark.parametrize("sql", [*OTHERS, "select id from from t"])
 def test_other_texts(sql):
     assert not is_plain_query(tokenize(sql))
+
+
+def test_hundreds_of_levels_are_left_to_spark():
+    deep = f"select count(*) n from {'(select * from ' * 2_000}t{')' * 2_000}"
+    assert not is_plain_query(tokenize(deep))

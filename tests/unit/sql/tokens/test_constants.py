@@ -21,6 +21,8 @@ from tablestore_engine.sql.tokens.lexer import tokenize
         ('"a"', None),
         ('r"a"', None),
         ('R"a"', None),
+        ("'${day}'", None),
+        ("r'${day}'", None),
     ],
 )
 def test_plain_strings(text, value):

@@ -28,6 +28,7 @@ def pieces(text: str) -> list[str]:
         ("select a.b", ["select", "a", ".", "b"]),
         ("a -- it's\n b", ["a", "b"]),
         ("a -- continued \\\n still comment\n b", ["a", "b"]),
+        ("a -- ended \\\r\n b", ["a", "b"]),
         ("a /* x /* nested */ y */ b", ["a", "b"]),
         ("select /*+ BROADCAST(t) */ a", ["select", "a"]),
         ("`a``b`.`c d`", ["`a``b`", ".", "`c d`"]),

@@ -31,7 +31,8 @@ _SHORTEST: Final = (
     "ELSE regexp_replace(format_string('%.#laste', :a), '[.]?0*e', 'e') END"
 )
 _OF_NUMBER: Final = re.compile(
-    r"""(?=[^"]*[90])(?:FM|TH|MI|PL|SG|PR|RN|EEEE|[DGSLVB90.,\s$+-]|"[^"]*")+""", re.IGNORECASE
+    r"""(?=(?:[^"90]|"[^"]*")*[90])(?:FM|TH|MI|PL|SG|PR|RN|EEEE|[DGSLVB90.,\s$+%/()#-]|"[^"]*")+""",
+    re.IGNORECASE,
 )
 _CHARACTERS: Final = "if(:a = '', array(''), filter(split(:a, ''), _x -> _x <> ''))"
 _TEXT_OF_JSON: Final = "get_json_object(:a, '$')"
