@@ -1,4 +1,4 @@
-"""Queries over arrays in BigQuery.
+"""Queries over arrays in BigQuery and Postgres.
 
 Spark does not have those over one array inside of an expression: functions of arrays say the same.
 
@@ -6,7 +6,9 @@ In BigQuery, `(select value from unnest(params) where key = 'k')`, `exists(selec
 `array(select … from unnest(l) as x)` read an array of a row. Without an alias of the array, columns are fields of its
 elements; with one, columns without it are those of the row.
 
-In FROM, an array of structs is a table: the fields are its columns, and its alias is the struct of a row.
+In Postgres, the alias of rows is their value, too, and an array that is null has no rows, as one that is empty.
+
+In FROM of BigQuery, an array of structs is a table: the fields are its columns, and its alias is the struct of a row.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.array_selects import elements_of
 from dbt.adapters.tablestore.dialect.rules.aggregates import sorted_structs
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
@@ -28,15 +31,55 @@ _ELSEWHERE: Final = ("joins", "laterals", "group", "having", "qualify", "windows
 
 def read_arrays_by_functions(tree: exp.Expr, dialect: str) -> None:
     """Replace such queries, inner ones first. Other queries over arrays stay as they are."""
-    if dialect != "bigquery":
+    if dialect not in ("bigquery", "postgres"):
         return
     for node in reversed(list(tree.find_all(exp.Subquery, exp.Exists, exp.Array))):
         query = node.expressions[0] if isinstance(node, exp.Array) and len(node.expressions) == 1 else node.this
         if not isinstance(query, exp.Select) or (isinstance(node, exp.Subquery) and not _is_scalar(node)):
             continue
-        made = _replacement(node, query)
+        given = query if dialect == "bigquery" else _over_unnest(query)
+        made = None if given is None else _replacement(node, given)
         if made is not None:
-            node.replace(made)
+            node.replace(made if dialect == "bigquery" else _of_no_rows(made, node))
+
+
+def _over_unnest(query: exp.Select) -> exp.Select | None:
+    """A copy of a query of Postgres over the elements of an array, or of a JSON array, in which they have one name;
+    None for another query."""
+    copied = query.copy()
+    source = copied.args.get("from_")
+    rows = source.this if source is not None else None
+    array: exp.Expr | None = None
+    own = "unnest"
+    if isinstance(rows, exp.Unnest) and len(rows.expressions) == 1 and not rows.args.get("offset"):
+        array = rows.expressions[0]
+    elif isinstance(rows, exp.Table) and isinstance(rows.this, exp.Anonymous):
+        array = elements_of(rows.this.name.upper(), [one.copy() for one in rows.this.expressions])
+        own = "value" if "ELEMENTS" in rows.this.name.upper() else rows.this.name.lower()
+    alias = rows.args.get("alias") if rows is not None else None
+    named = list(alias.columns) if alias is not None else []
+    if rows is None or array is None or len(named) > 1:
+        return None
+    table = alias.this.name.lower() if alias is not None and alias.this else own
+    inside = {id(one) for one in rows.find_all(exp.Column)}
+    columns = [one for one in copied.find_all(exp.Column) if id(one) not in inside]
+    used = any(not one.table and one.name.lower() == table for one in columns)
+    name = named[0].name if named else table if used or own == "unnest" else own
+    for column in columns:
+        if column.table.lower() == table:
+            column.replace(exp.column(name))
+    rows.replace(exp.Unnest(expressions=[array.copy()], alias=exp.TableAlias(columns=[exp.to_identifier(name)])))
+    return copied
+
+
+def _of_no_rows(made: exp.Expr, node: exp.Expr) -> exp.Expr:
+    """The value of a query over an array that may be null."""
+    if isinstance(node, exp.Exists):
+        return exp.Coalesce(this=made, expressions=[exp.false()])
+    if isinstance(node, exp.Array):
+        return exp.Coalesce(this=made, expressions=[call("ARRAY")])
+    counted = isinstance(made, exp.Anonymous) and made.name == "SIZE"
+    return exp.Coalesce(this=made, expressions=[exp.Literal.number(0)]) if counted else made
 
 
 def _is_scalar(node: exp.Subquery) -> bool:

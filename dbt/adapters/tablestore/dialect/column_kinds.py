@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.aliases import cte_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
+from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
 
 _MOST_LEVELS: Final = 50
 _PARSING: Final = frozenset(["TRY_PARSE_JSON", "TO_VARIANT_OBJECT", "VARIANT_GET", "TRY_VARIANT_GET"])
@@ -100,10 +101,18 @@ def _is_array_of_rows(value: exp.Expr) -> bool:
     return isinstance(value, exp.Array) and any(isinstance(one, exp.Struct) for one in value.expressions)
 
 
+def _is_text(value: exp.Expr) -> bool:
+    if isinstance(value, exp.Cast):
+        return bool(value.to.is_type("text", "varchar", "char"))
+    return value.is_string or isinstance(value, (exp.Concat, exp.DPipe, exp.Upper, exp.Lower, exp.Trim, exp.Replace))
+
+
 _VARIANT: Final = Kind(_is_variant, lambda of: of == "variant")
 JSON_TEXT: Final = Kind(_is_json, lambda of: of == "string")
 _LIST: Final = Kind(_is_list, lambda of: of.startswith("array<"))
 ARRAY_OF_ROWS: Final = Kind(_is_array_of_rows, lambda of: of.startswith("array<struct<"))
+_TEXT: Final = Kind(_is_text, lambda of: of == "string")
+_MADE_JSON: Final = Kind(makes_json, lambda of: False)
 
 
 def keep_variant_paths(tree: exp.Expr, columns_of: Columns | None) -> None:
@@ -116,7 +125,7 @@ def keep_variant_paths(tree: exp.Expr, columns_of: Columns | None) -> None:
 
 
 def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
-    """Note at columns whose function depends on it that they are JSON texts (`json`) or lists (`list`)."""
+    """Note at columns whose function depends on it that they are JSON (`json`), lists (`list`) or texts (`text`)."""
     for column, mark, kind in _asked(tree, dialect):
         if is_surely(kind, column, columns_of):
             column.meta[mark] = True
@@ -125,6 +134,13 @@ def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> No
 def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:
     if dialect == "duckdb":
         yield from ((one.this, "list", _LIST) for one in tree.find_all(exp.Length) if isinstance(one.this, exp.Column))
+    if dialect == "duckdb":
+        for part in tree.find_all(exp.Bracket):
+            if isinstance(part.this, exp.Column) and part.find(exp.Slice) is not None:
+                yield from ((part.this, mark, kind) for mark, kind in (("list", _LIST), ("text", _TEXT)))
+    if dialect == "postgres":
+        sides = (side for one in tree.find_all(*WITH_OPERATOR) for side in (one.this, one.expression))
+        yield from ((side, "json", _MADE_JSON) for side in sides if isinstance(side, exp.Column))
     if dialect not in ("snowflake", "redshift"):
         return
     for node in tree.find_all(exp.Explode, exp.ArraySize):

@@ -72,7 +72,8 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
     trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
     if len(trees) > 1:
         raise Untranslatable("several statements: a model is one query")
-    if not trees or not isinstance(trees[0], exp.Query):
+    pivot = dialect == "duckdb" and bool(trees) and isinstance(trees[0], exp.Pivot)  # which becomes a query later
+    if not trees or not (pivot or isinstance(trees[0], exp.Query)):
         raise Untranslatable(_no_query(trees[0] if trees else None))
     for one in list(trees[0].find_all(exp.Dot)) if dialect == "bigquery" else ():
         if one.this.name.upper() == "SAFE" and isinstance(one.this, exp.Identifier):
@@ -104,9 +105,6 @@ def _with_json_arrows(tree: exp.Expr) -> exp.Expr:
 def _no_query(tree: exp.Expr | None) -> str:
     if tree is None:
         return "the text is empty"
-    if isinstance(tree, exp.Pivot):
-        word = "UNPIVOT" if tree.args.get("unpivot") else "PIVOT"
-        return f"the statement {word} (write SELECT … FROM t {word} (…))"
     word = (tree.name if isinstance(tree, exp.Command) else tree.key).upper()
     return f"the text is not one query that begins with SELECT, WITH or FROM, but {word}"
 

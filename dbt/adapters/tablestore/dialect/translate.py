@@ -53,8 +53,11 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
 
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
+    from dbt.adapters.tablestore.dialect.array_selects import read_lists_of_queries
     from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns
+    from dbt.adapters.tablestore.dialect.columns.chosen import write_columns_out
     from dbt.adapters.tablestore.dialect.columns.named_unions import unite_by_name
+    from dbt.adapters.tablestore.dialect.columns.pivots import read_pivots
     from dbt.adapters.tablestore.dialect.columns.stars import write_stars_out
     from dbt.adapters.tablestore.dialect.columns.whole_rows import read_whole_rows
     from dbt.adapters.tablestore.dialect.reading import query_of
@@ -64,15 +67,17 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
 
     tree: exp.Expr | None = None
     try:
-        tree = query_of(sql, dialect)
+        tree = read_pivots(query_of(sql, dialect), dialect, columns_of)
         inline_aliases(tree, dialect, columns_of)
         order_windows(tree, dialect)
         read_whole_rows(tree, dialect, columns_of)
         write_stars_out(tree, columns_of)
+        write_columns_out(tree, dialect, columns_of)
         unite_by_name(tree, dialect, columns_of)
         mark_columns(tree, dialect, columns_of)
         read_row_sources(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
+        read_lists_of_queries(tree, dialect)
         read_structs_as_rows(tree, dialect)
         if dialect == "databricks":
             keep_variant_paths(tree, columns_of)

@@ -14,8 +14,8 @@ from dbt.adapters.tablestore.dialect.aliases import columns_of_sources
 from dbt.adapters.tablestore.dialect.refusal import Columns
 
 _DIALECTS: Final = ("bigquery", "duckdb", "postgres")
-_TAKING: Final = (exp.ArrayAgg, exp.AnyValue, exp.JSONFormat, exp.First, exp.Last)
-_TAKING_BY_NAME: Final = ("TO_JSON", "TO_JSONB")
+_TAKING: Final = (exp.ArrayAgg, exp.JSONArrayAgg, exp.AnyValue, exp.JSONFormat, exp.First, exp.Last)
+_TAKING_BY_NAME: Final = ("TO_JSON", "TO_JSONB", "JSONB_AGG", "JSON_GROUP_ARRAY")
 _BETWEEN: Final = (exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls)
 
 

@@ -12,8 +12,8 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import around
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 
 _MOST_QUANTILES: Final = 1_000
-_ORDERED: Final = (exp.ArrayAgg, exp.GroupConcat, exp.First, exp.Last, exp.AnyValue)
-_JSON: Final = frozenset(["JSONB_AGG", "JSON_AGG", "JSONB_OBJECT_AGG", "JSON_OBJECT_AGG"])
+_ORDERED: Final = (exp.ArrayAgg, exp.JSONArrayAgg, exp.GroupConcat, exp.First, exp.Last, exp.AnyValue)
+_ORDERED_BY_NAME: Final = ("JSONB_AGG", "JSON_AGG", "JSON_GROUP_ARRAY")
 
 
 def share(window: exp.Expr) -> exp.Expr | None:
@@ -25,17 +25,6 @@ def share(window: exp.Expr) -> exp.Expr | None:
     total = window.copy()
     total.set("this", exp.Sum(this=value.copy()))
     return exp.Anonymous(this="TRY_DIVIDE", expressions=[value.copy(), total])
-
-
-def refuse_json(name: str) -> None:
-    """Raise Untranslatable for an aggregate that makes JSON."""
-    if name in _JSON:
-        raise Untranslatable(f"{name} (write spark__to_json(array_agg(…)))")
-
-
-def _json(node: exp.Expr, dialect: str) -> None:
-    name = "JSON_AGG" if isinstance(node, exp.JSONArrayAgg) else "JSON_OBJECT_AGG"
-    raise Untranslatable(f"{name} (write spark__to_json(array_agg(…)))")
 
 
 def _quantiles(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -69,7 +58,7 @@ def _any(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return exp.Anonymous(this=name, expressions=[node.this.this, node.this.expression])
 
 
-def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
+def array_of_rows(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """ARRAY_AGG with an order, which Spark's COLLECT_LIST does not have: structs of order and value, sorted."""
     value: exp.Expr = node.this
     limit: exp.Expr | None = None
@@ -254,14 +243,15 @@ def refuse_orders(tree: exp.Expr) -> None:
     """Raise Untranslatable for an order inside of an aggregate that Spark has without one."""
     for order in tree.find_all(exp.Order):
         call = order.parent
-        if isinstance(call, (exp.AggFunc, exp.Anonymous)) and not isinstance(call, _ORDERED):
-            name = call.name if isinstance(call, exp.Anonymous) else call.sql_name()
+        name = call.name if isinstance(call, exp.Anonymous) else call.sql_name() if isinstance(call, exp.Func) else ""
+        ordered = isinstance(call, _ORDERED) or name.upper() in _ORDERED_BY_NAME
+        if isinstance(call, (exp.AggFunc, exp.Anonymous)) and not ordered:
             raise Untranslatable(f"{name.upper()}(… ORDER BY …)")
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.ApproxQuantiles: _quantiles,
-    exp.ArrayAgg: _array_agg,
+    exp.ArrayAgg: array_of_rows,
     exp.Rand: _random,
     exp.Uniform: _uniform,
     exp.First: _first,
@@ -272,7 +262,4 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Count: _count,
     exp.Max: _greatest_values,
     exp.Min: _greatest_values,
-    exp.JSONArrayAgg: _json,
-    exp.JSONObjectAgg: _json,
-    exp.JSONBObjectAgg: _json,
 }

@@ -8,10 +8,10 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
+from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
-from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, json_of_any
+from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, is_part, json_of_any
 
 # DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
 _ANY_DECIMAL: Final[Mapping[str, str]] = {
@@ -170,7 +170,11 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
         absent = exp.Is(this=exp.paren(node.this.copy()), expression=exp.Null())
         return exp.Case().when(is_text, plain).when(exp.Not(this=absent), json_of_any(node.this))
     if kind.is_type("json", "jsonb") and (dialect == "postgres" or (dialect == "duckdb" and word)):
-        return exp.cast(node.this, "text")  # as of PARSE_JSON
+        if is_part(text):
+            return node.this
+        made = exp.cast(node.this, "text")  # as of PARSE_JSON
+        made.meta["json"] = True
+        return made
     parsed = isinstance(text, exp.Cast) and text.meta.get("json")
     if kind.is_type("array", "map", "struct") and parsed:
         for one in kind.find_all(exp.DataType):

@@ -8,21 +8,20 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.aggregates import refuse_json, share
+from dbt.adapters.tablestore.dialect.rules.aggregates import share
 from dbt.adapters.tablestore.dialect.rules.casts import is_integer
-from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
-from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
+from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null, texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
 from dbt.adapters.tablestore.dialect.rules.counterparts.objects import step_of
 from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
 from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
+from dbt.adapters.tablestore.dialect.rules.json_values import collected
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
 from dbt.adapters.tablestore.dialect.rules.texts import joda
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
-
 _MOST_DIGITS: Final = 9
 # Functions that sqlglot leaves as they are, by their name in Spark.
 _RENAMED: Final[Mapping[str, str]] = {
@@ -348,7 +347,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
     name, given = node.name.upper(), node.expressions
     if dialect == "databricks" or (isinstance(node.parent, exp.Dot) and node.arg_key == "expression"):
         return None  # Spark's, or a function of a schema
-    refuse_json(name)
+    if name in collected.NAMES:
+        return collected.json_of_rows(node, dialect)
     if name == "LIST_AGGREGATE" and len(given) == 2 and given[1].is_string:
         name, given = f"LIST_{given[1].name.upper()}", given[:1]
         node = exp.Anonymous(this=name, expressions=given)

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlglot import exp, parse_one
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _TEXTS: Final = "ARRAY<STRING>"
 _VARIANTS: Final = "ARRAY<VARIANT>"
@@ -16,6 +16,8 @@ _TIME: Final = "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
 _WITH_NULLS: Final = (
     "ignoreNullFields", "false", "timestampFormat", f"{_TIME}[XXX]", "timestampNTZFormat", _TIME,
 )  # fmt: skip
+_PLAIN_TIME: Final = "yyyy-MM-dd HH:mm:ss.SSS"
+_CONSTANTS: Final = (exp.Literal, exp.Boolean, exp.Null)
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("JSONB_ARRAY_ELEMENTS", "JSON_ARRAY_ELEMENTS"), ("value",)),
     **dict.fromkeys(("JSONB_ARRAY_ELEMENTS_TEXT", "JSON_ARRAY_ELEMENTS_TEXT"), ("value",)),
@@ -25,15 +27,6 @@ _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
 """Functions of Postgres that give rows, with the names of their columns."""
 _OF_ANY_VALUE: Final = ("bigquery", "postgres", "duckdb")
 _BUILDERS: Final = ("JSONB_BUILD_OBJECT", "JSON_BUILD_OBJECT")
-
-
-def refuse_operators(tree: exp.Expr, dialect: str) -> None:
-    """Raise Untranslatable for operators that JSON has in Postgres, and texts and arrays with another meaning."""
-    words = {exp.DPipe: "||", exp.Sub: "-", exp.ArrayContainsAll: "@>", exp.ArrayContainedBy: "<@"}
-    for node in tree.find_all(*words) if dialect == "postgres" else ():
-        if any(_is_json(one) for one in (node.this, node.expression)):
-            with about(node):
-                raise Untranslatable(f"the operator {words[type(node)]} of JSON, which is text here")
 
 
 def _is_json(node: exp.Expr) -> bool:
@@ -67,7 +60,9 @@ def _object(node: exp.Expr, dialect: str) -> exp.Expr | None:
     pairs = [(one.this if isinstance(one, exp.PropertyEQ) else None, one.expression) for one in node.expressions]
     if any(not isinstance(key, (exp.Literal, exp.Identifier)) for key, _ in pairs):
         raise Untranslatable("OBJECT_CONSTRUCT with computed keys (write spark__to_json(spark__map(…)))")
-    return call("TO_JSON", _struct([(key.name, value) for key, value in pairs if key is not None]))
+    struct = _struct([(key.name, value) for key, value in pairs if key is not None])
+    constant = all(isinstance(value.unnest(), _CONSTANTS) for _, value in pairs)
+    return call("TO_JSON", struct) if constant else call("TO_JSON", struct, _plain_times())
 
 
 def _object_with_nulls(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -91,6 +86,12 @@ def _keeping_nulls(pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
     return call("TO_JSON", _struct([(key.name, value) for key, value in pairs]), with_nulls())
 
 
+def _plain_times() -> exp.Expr:
+    """The options of TO_JSON that write times as Snowflake does: with three digits behind the seconds, without zone."""
+    pairs = ("timestampFormat", _PLAIN_TIME, "timestampNTZFormat", _PLAIN_TIME)
+    return call("MAP", *(exp.Literal.string(one) for one in pairs))
+
+
 def with_nulls() -> exp.Expr:
     """The options of TO_JSON that keep nulls, and all digits of times: Spark's pattern has three of six."""
     return call("MAP", *(exp.Literal.string(one) for one in _WITH_NULLS))
@@ -108,7 +109,7 @@ def _struct(pairs: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
 
 
 def _row(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    return call("TO_JSON", call("STRUCT", exp.Star())) if dialect == "snowflake" else None
+    return call("TO_JSON", call("STRUCT", exp.Star()), _plain_times()) if dialect == "snowflake" else None
 
 
 def _text(node: exp.Expr, dialect: str) -> exp.Expr | None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.transforms import unnest_to_explode
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
+from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import call, flattened, flattened_array, is_json_text, rows_of
 
 _FLATTENED: Final = ("index", "value")
@@ -246,13 +247,17 @@ def _series(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _sequence(node: exp.Expr, dialect: str) -> exp.Expr:
-    """The array from start to end; empty where the end is behind the start, from where Spark, and Trino, count down."""
+    """The array from start to end; empty where the end is behind the start, from where Spark, and Trino, count down.
+    A step of time makes timestamps of dates in Postgres and DuckDB."""
     start, end, step = node.args["start"], node.args["end"], node.args.get("step")
+    of_time = step is not None and step.find(exp.Interval) is not None
+    if of_time and dialect in ("postgres", "duckdb") and any(is_date(one) or one.is_string for one in (start, end)):
+        start, end = (exp.cast(one.copy(), "timestamp") for one in (start, end))
     if node.args.get("is_end_exclusive"):
         end = exp.Sub(this=end, expression=step.copy() if step else exp.Literal.number(1))
         if end.this.is_int and end.expression.is_int:
             end = exp.Literal.number(end.this.to_py() - end.expression.to_py())
-    down = isinstance(step, exp.Neg)
+    down = isinstance(step, exp.Neg) or (isinstance(step, exp.Interval) and step.name.startswith("-"))
     listed = exp.Anonymous(this="SEQUENCE", expressions=[one for one in (start, end, step) if one is not None])
     if dialect == "trino" or (start.is_int and end.is_int and (int(start.name) <= int(end.name)) is not down):
         return listed
@@ -278,6 +283,26 @@ def _comprehension(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _lambda(of: exp.Expr, name: exp.Expr) -> exp.Expr:
     return exp.Lambda(this=of.copy(), expressions=[name.copy()])
+
+
+def explode_outside(tree: exp.Expr, dialect: str) -> None:
+    """Spark has rows of an array as a whole item of a select list, and in no expression, as in `unnest(a)::date`: the
+    expression goes to each element of the array."""
+    for select in list(tree.find_all(exp.Select)) if dialect != "databricks" else ():
+        for item in list(select.expressions):
+            value = item.unalias()
+            found = [one for one in value.find_all(exp.Explode, exp.Anonymous) if _gives_rows(one, select)]
+            if len(found) != 1 or found[0] is value.unnest() or value.find(exp.AggFunc, exp.Window, exp.Query):
+                continue
+            array = found[0].this if isinstance(found[0], exp.Explode) else found[0].expressions[0]
+            found[0].replace(exp.column("_row"))
+            each = exp.Lambda(this=value.copy(), expressions=[exp.to_identifier("_row")])
+            value.replace(call("EXPLODE", call("TRANSFORM", array.copy(), each)))
+
+
+def _gives_rows(node: exp.Expr, select: exp.Select) -> bool:
+    named = type(node) is exp.Explode or (isinstance(node, exp.Anonymous) and node.name.upper() == "EXPLODE")
+    return named and node.find_ancestor(exp.Select) is select
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {

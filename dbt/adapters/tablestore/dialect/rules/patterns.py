@@ -15,7 +15,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.time import format_time
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
-from dbt.adapters.tablestore.dialect.rules.counterparts.time_texts import text_of_time
+from dbt.adapters.tablestore.dialect.rules.counterparts.pattern_texts import text_of_time
 
 _PERCENT: Final = ("bigquery", "duckdb", "trino")
 _LETTERS: Final = ("snowflake", "postgres", "redshift")

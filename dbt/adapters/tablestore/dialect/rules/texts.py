@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+from dbt.adapters.tablestore.dialect.rules.counterparts.pattern_texts import text_of_number
 from dbt.adapters.tablestore.dialect.rules.dates import clock_time, instant
 from dbt.adapters.tablestore.dialect.rules.json_parts import is_json
 from dbt.adapters.tablestore.dialect.rules.matches import groups_in, part_of
@@ -325,15 +326,19 @@ def _sha1(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Unhex(this=exp.Anonymous(this="SHA1", expressions=[node.this]))
 
 
-def _number_text(node: exp.Expr, dialect: str) -> None:
+def _number_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """TO_CHAR of a number, which sqlglot takes for one of a time, and which pads in another way in Spark."""
     zone, pattern = node.args.get("zone"), node.args.get("format")
     if zone is not None and dialect == "bigquery":
         node.set("zone", None)
         node.set("this", clock_time(node.this, zone))
     text = str(node.meta.get("pattern", pattern.name if isinstance(pattern, exp.Literal) else ""))
-    if dialect in ("postgres", "redshift") and _OF_NUMBER.fullmatch(text):
+    if dialect not in ("postgres", "redshift") or not _OF_NUMBER.fullmatch(text):
+        return None
+    made = text_of_number(node.this, text)
+    if made is None:
         raise Untranslatable(f"TO_CHAR of a number by the pattern '{text}' (write spark__format_number)")
+    return made
 
 
 def _split(node: exp.Expr, dialect: str) -> exp.Expr | None:

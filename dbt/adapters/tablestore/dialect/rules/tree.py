@@ -29,6 +29,7 @@ from dbt.adapters.tablestore.dialect.rules import (
 )
 from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times, tried
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
+from dbt.adapters.tablestore.dialect.rules.json_values import collected, operators
 
 IGNORE: Final = ErrorLevel.IGNORE
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
@@ -37,11 +38,12 @@ _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
 def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     """The tree with all corrections. Untranslatable has the node that it is about."""
     known = _corrections()
-    json_parts.refuse_operators(tree, dialect)
+    operators.mark_operators(tree, dialect)
     aggregates.refuse_orders(tree)
     matches.write_for_java(tree, dialect)
     for node in reversed(list(tree.dfs())):
         correct = known.get(type(node)) or (_by_its_name if isinstance(node, exp.Func) else None)
+        correct = operators.of_json if node.meta.get("of_json") else correct
         if correct is None or (node.parent is None and node is not tree):
             continue  # without a parent, another correction has replaced it
         with about(node):
@@ -55,6 +57,7 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     patterns.quote_patterns(tree, dialect)
     rows.name_pivoted_columns(tree, dialect)
     rows.filter_by_windows(tree)
+    lists.explode_outside(tree, dialect)
     _refuse_lost_arguments(tree)
     return tree
 
@@ -107,8 +110,10 @@ def _corrections() -> Mapping[type, _Correction]:
         **matches.CORRECTIONS,
         **texts.CORRECTIONS,
         **aggregates.CORRECTIONS,
+        **collected.CORRECTIONS,
         **rows.CORRECTIONS,
         exp.Parameter: _by_number,
+        exp.Slice: _bounds,
         **{kind: _refuse(name) for kind, name in _REFUSED.items()},
     }
 
@@ -122,7 +127,6 @@ _REFUSED: Mapping[type, str] = {
     exp.MatchRecognize: "MATCH_RECOGNIZE",
     exp.Connect: "CONNECT BY (write a recursive CTE)",
     exp.Command: "a statement that is not a query",
-    exp.Slice: "a slice such as a[1:3] (write SUBSTRING for a text, spark__slice for a list)",
     exp.TsOrDsToTime: "TO_TIME (keep the time as a text)",
     exp.Kurtosis: "KURTOSIS, which is of a sample there (write spark__kurtosis for that of all values)",
     exp.Skewness: "SKEWNESS, which is of a sample there (write spark__skewness for that of all values)",
@@ -133,10 +137,16 @@ _REFUSED: Mapping[type, str] = {
 def _refuse(name: str) -> _Correction:
     def refuse(node: exp.Expr, dialect: str) -> None:
         if dialect != "databricks":
-            with about(node.parent if isinstance(node, exp.Slice) else node):
-                raise Untranslatable(name)
+            raise Untranslatable(name)
 
     return refuse
+
+
+def _bounds(node: exp.Expr, dialect: str) -> None:
+    """The bounds of a slice, which a rule of arrays knows in some dialects."""
+    if dialect not in ("databricks", "duckdb", "postgres"):
+        with about(node.parent):
+            raise Untranslatable("a slice such as a[1:3] (write SUBSTRING for a text, spark__slice for a list)")
 
 
 def _by_number(node: exp.Expr, dialect: str) -> exp.Expr | None:

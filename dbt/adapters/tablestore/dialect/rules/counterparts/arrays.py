@@ -1,7 +1,8 @@
-"""Functions of arrays and maps: their elements, sizes and positions, slices, sets, literals of maps."""
+"""Functions of arrays and maps: their elements, sizes and positions, sets, literals of maps and arrays."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -10,6 +11,8 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.simplify import simplify
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+from dbt.adapters.tablestore.dialect.rules.counterparts.slices import of_bounds, of_numbers
 from dbt.adapters.tablestore.dialect.rules.json_parts import (
     call,
     is_json,
@@ -19,6 +22,9 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import (
     step_into,
     variant_of,
 )
+
+_CHARACTERS: Final = "filter(split(:a, ''), _x -> _x <> '')"
+_WRITTEN: Final = re.compile(r"""\s*(?:"([^"\\]*)"|([^\s",{}\\](?:[^",{}\\]*[^\s",{}\\])?))\s*(,|\Z)""")
 
 
 def _position(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -64,6 +70,8 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """An element of an array or of JSON, the value of a map, and a character of DuckDB's texts. An index behind the end
     is null in some warehouses, and an error in Spark; DuckDB's l[-1] is the last element."""
     index = node.expressions[0] if len(node.expressions) == 1 else None
+    if isinstance(index, (exp.Slice, exp.Placeholder)) and dialect in ("duckdb", "postgres"):
+        return of_bounds(node.this, index, dialect)
     if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
         return found
     if dialect == "duckdb" and isinstance(node.this, exp.Literal) and node.this.is_string and index is not None:
@@ -124,70 +132,48 @@ def _overlapping(node: exp.Expr, dialect: str) -> exp.Expr:
     return call("ARRAYS_OVERLAP", node.this, node.expression)
 
 
+def texts_of_array(literal: str) -> list[str | None] | None:
+    """The elements of Postgres' '{a,"b,c",null}'; None for another text, one with escapes, or of several dimensions."""
+    literal = literal.strip()
+    if len(literal) < len("{}") or literal[0] != "{" or literal[-1] != "}":
+        return None
+    inner, made, position = literal[1:-1], list[str | None](), 0
+    while inner.strip():
+        found = _WRITTEN.match(inner, position)
+        if found is None:
+            return None
+        quoted, plain = found[1], found[2]
+        made.append(quoted if plain is None else None if plain.lower() == "null" else plain)
+        position = found.end()
+        if not found[3]:
+            break
+    return made
+
+
 def _containing(node: exp.Expr, dialect: str) -> exp.Expr:
-    """Postgres' a @> b of arrays."""
-    missing = call("ARRAY_EXCEPT", node.expression, node.this)
+    """Postgres' a @> b of arrays, and b <@ a."""
+    sides = (node.this, node.expression)
+    whole, part = sides if isinstance(node, exp.ArrayContainsAll) else sides[::-1]
+    missing = call("ARRAY_EXCEPT", part, whole)
     return exp.EQ(this=call("SIZE", missing), expression=exp.Literal.number(0))
 
 
 def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """STRING_TO_ARRAY and SPLIT_TO_ARRAY."""
-    if node.args.get("null") or node.expression is None:
-        raise Untranslatable("STRING_TO_ARRAY with a text for null, or without a delimiter")
-    parts = exp.Split(this=node.this, expression=node.expression)
+    """STRING_TO_ARRAY and SPLIT_TO_ARRAY. Without a delimiter, Postgres gives the characters."""
+    delimiter, absent = node.expression, node.args.get("null")
     if dialect != "postgres":
-        return parts
-    empty = exp.EQ(this=node.this.copy(), expression=exp.Literal.string(""))
-    return exp.Anonymous(
-        this="IF",
-        expressions=[
-            empty,
-            call(
-                "ARRAY",
-            ),
-            parts,
-        ],
-    )
-
-
-def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake, BigQuery and DuckDB name the end; Snowflake and BigQuery count from 0."""
-    start, end = node.args.get("start"), node.args.get("end")
-    if dialect not in ("snowflake", "duckdb", "bigquery"):
-        return None
-    plain = isinstance(start, exp.Literal) and isinstance(end, exp.Literal) and start.is_int and end.is_int
-    if start is None or node.args.get("step"):
-        raise Untranslatable("ARRAY_SLICE without a beginning, or with a step")
-    if not plain:
-        return _computed_slice(node.this, start, end, dialect)
-    assert end is not None
-    first = int(start.name) + (dialect != "duckdb")
-    last = int(end.name) + (dialect == "bigquery")
-    numbers = [exp.Literal.number(max(first, 1)), exp.Literal.number(max(last - max(first, 1) + 1, 0))]
-    return call("SLICE", node.this, *numbers)
-
-
-def _computed_slice(array: exp.Expr, start: exp.Expr, end: exp.Expr | None, dialect: str) -> exp.Expr:
-    """A slice between computed positions; those below 0 count from the end. All positions here are between elements."""
-    bounds: list[exp.Expr] = []
-    size = call("SIZE", array.copy())
-    for given, shift in ((start, int(dialect == "duckdb")), (end, -int(dialect == "bigquery"))):
-        if given is None:
-            bounds.append(size.copy())
-            continue
-        below = exp.LT(this=exp.paren(given.copy()), expression=exp.Literal.number(0))
-        # DuckDB's -1 is the last element, and so is a beginning; as an end, it is behind that element.
-        behind = 1 if bounds and dialect in ("duckdb", "bigquery") else 0
-        from_end = exp.Add(this=size.copy(), expression=exp.paren(given.copy()))
-        if behind:
-            from_end = exp.Add(this=from_end, expression=exp.Literal.number(1))
-        plain = exp.Sub(this=exp.paren(given.copy()), expression=exp.Literal.number(shift)) if shift else given.copy()
-        bounds.append(call("GREATEST", call("IF", below, from_end, plain), exp.Literal.number(0)))
-    first = exp.cast(exp.Add(this=bounds[0], expression=exp.Literal.number(1)), "int")
-    length = exp.Sub(this=bounds[1], expression=bounds[0].copy())
-    found = call("SLICE", array, first, exp.cast(call("GREATEST", length, exp.Literal.number(0)), "int"))
-    nulls = [one.copy().is_(exp.null()) for one in (start, end) if one is not None and not isinstance(one, exp.Literal)]
-    return call("IF", exp.or_(*nulls), exp.null(), found) if nulls else found  # GREATEST passes over nulls
+        if absent is not None or delimiter is None:
+            raise Untranslatable("STRING_TO_ARRAY with a text for null, or without a delimiter")
+        return exp.Split(this=node.this, expression=delimiter)
+    parts: exp.Expr
+    if delimiter is None or isinstance(delimiter, exp.Null):
+        parts = filled(_CHARACTERS, [node.this])
+    else:
+        whole = isinstance(delimiter, exp.Literal) and not delimiter.name
+        parts = call("ARRAY", node.this) if whole else exp.Split(this=node.this, expression=delimiter)
+        empty = exp.EQ(this=node.this.copy(), expression=exp.Literal.string(""))
+        parts = call("IF", empty, call("ARRAY"), parts)
+    return parts if absent is None else filled("transform(:a, _x -> nullif(_x, :b))", [parts, absent])
 
 
 def _held(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -243,14 +229,26 @@ def _length(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return call("SIZE", node.this) if dialect == "duckdb" and listed else None
 
 
+def _counted_from_one(node: exp.Expr, dialect: str) -> None:
+    """The number of an element in a lambda of DuckDB's LIST_TRANSFORM and LIST_FILTER; Spark's counts from 0."""
+    of = node.expression
+    if dialect != "duckdb" or not isinstance(of, exp.Lambda) or len(of.expressions) != 2:
+        return
+    name = of.expressions[1].name.lower()
+    for one in list(of.this.find_all(exp.Identifier)):
+        if one.name.lower() == name and not isinstance(one.parent, (exp.Column, exp.Dot, exp.Alias)):
+            one.replace(exp.paren(exp.Add(this=one.copy(), expression=exp.Literal.number(1)), copy=False))
+
+
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.ArrayPosition: _position,
     exp.ArraySize: _size,
     exp.ArrayReverse: _reversed,
     exp.ArrayOverlaps: _overlapping,
-    exp.ArrayContainsAll: _containing,
     exp.StringToArray: _parts,
-    exp.ArraySlice: _slice,
+    exp.ArraySlice: of_numbers,
+    exp.ArrayContainsAll: _containing,
+    exp.ArrayContainedBy: _containing,
     exp.ArrayContains: _held,
     exp.ArrayExcept: _without_repeats,
     exp.ArrayIntersect: _without_repeats,
@@ -260,4 +258,6 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Length: _length,
     exp.ArrayMax: _extreme,
     exp.ArrayMin: _extreme,
+    exp.Transform: _counted_from_one,
+    exp.ArrayFilter: _counted_from_one,
 }

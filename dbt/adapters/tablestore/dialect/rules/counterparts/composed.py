@@ -31,6 +31,27 @@ _OF_DIGITS: Final = (
 )
 _DIGITS: Final = "TRY_CAST(CAST(:a AS STRING) AS DECIMAL(20, 0))"
 
+# AGE counts from the earlier time: months that end on its day and time, and the days behind the last one, of which
+# there are as many in a month as in that of the earlier time.
+_MONTHS_OF_AGE: Final = "timestampdiff(MONTH, :b, :a)"
+_PASSED: Final = "(unix_micros(CAST({0} AS TIMESTAMP)) - unix_micros(CAST(date_trunc('DAY', {0}) AS TIMESTAMP)))"
+_EARLIER: Final = f"if({_PASSED.format('_p.b')} > {_PASSED.format('_p.a')}, 1, 0)"
+_DAYS: Final = f"day(_p.a) - day(_p.b) - {_EARLIER}"
+_DAYS_BEYOND: Final = f"if({_DAYS} < 0, {_DAYS} + day(last_day(_p.b)), {_DAYS})"
+_TIME_BEYOND: Final = f"({_PASSED.format('_p.a')} - {_PASSED.format('_p.b')} + 86400000000 * {_EARLIER})"
+_SIGNED: Final = (
+    "if(:a < :b, -1, 1) * get(transform(array(named_struct('a', greatest(:a, :b), 'b', least(:a, :b))), _p -> {}), 0)"
+)
+_OF_AGE: Final[Mapping[str, str]] = {
+    "YEAR": f"{_MONTHS_OF_AGE} div 12",
+    "MONTH": f"{_MONTHS_OF_AGE} % 12",
+    "DAY": _SIGNED.format(_DAYS_BEYOND),
+    "EPOCH": (
+        f"({_MONTHS_OF_AGE} div 12) * 31557600 + ({_MONTHS_OF_AGE} % 12) * 2592000 + "
+        + _SIGNED.format(f"({_DAYS_BEYOND}) * 86400 + {_TIME_BEYOND} / 1000000")
+    ),
+}
+
 
 def composed(name: str, given: _Given, node: exp.Expr, dialect: str) -> exp.Expr | None:
     """The expression of Spark's that a function is; None for another function."""
@@ -129,17 +150,28 @@ def _is_json_null(given: _Given, node: exp.Expr) -> exp.Expr | None:
     return call("IF", absent, exp.Null(), call("IS_VARIANT_NULL", part))
 
 
-def _age(given: _Given, node: exp.Expr) -> exp.Expr | None:
-    """The years, or the months beyond them, of AGE(later, earlier) or AGE(earlier): whole months between the times."""
-    part = node.parent
-    if not isinstance(part, exp.Extract) or part.name.upper() not in ("YEAR", "MONTH") or len(given) not in (1, 2):
-        return None
-    later = given[0] if len(given) == 2 else call("CURRENT_DATE")
-    months = call("TIMESTAMPDIFF", exp.Var(this="MONTH"), given[-1].copy(), later.copy())
-    twelve = exp.Literal.number(12)
-    of_part = exp.IntDiv if part.name.upper() == "YEAR" else exp.Mod
-    part.replace(exp.paren(of_part(this=months, expression=twelve), copy=False))
-    return node
+def _age(*parts: str) -> Callable[[_Given, exp.Expr], exp.Expr | None]:
+    """A part of AGE(later, earlier) or AGE(earlier): years, the months beyond them, the days beyond these, or seconds,
+    of which a year has those of 365.25 days, and a month those of 30."""
+
+    def make(given: _Given, node: exp.Expr) -> exp.Expr | None:
+        part = node.parent
+        name = _part_name(part)
+        if part is None or name not in parts or len(given) not in (1, 2):
+            return None
+        later = given[0] if len(given) == 2 else call("CURRENT_DATE")
+        part.replace(exp.paren(filled(_OF_AGE[name], [later, given[-1]]), copy=False))
+        return node
+
+    return make
+
+
+def _part_name(node: exp.Expr | None) -> str:
+    """The part that EXTRACT or DATE_PART takes from a time."""
+    if isinstance(node, exp.Extract):
+        return str(node.name).upper()
+    called = isinstance(node, exp.Anonymous) and node.name.upper() in ("DATE_PART", "DATEPART")
+    return str(node.expressions[0].name).upper() if called and node is not None else ""
 
 
 def _time_of(name: str, *, failing: bool = True) -> Callable[[_Given, exp.Expr], exp.Expr | None]:
@@ -170,7 +202,7 @@ _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr |
     "postgres": {
         **_PATHS,
         **dict.fromkeys(("JSONB_TYPEOF", "JSON_TYPEOF"), _json_type),
-        "AGE": _age,
+        "AGE": _age("YEAR", "MONTH", "DAY", "EPOCH"),
         "DIGEST": _digest,
         "CONVERT_FROM": _coded("DECODE"),
         "CONVERT_TO": _coded("ENCODE"),
@@ -181,6 +213,6 @@ _MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr |
     },
     "bigquery": {"JSON_TYPE": _json_type},
     "redshift": {"JSON_EXTRACT_ARRAY_ELEMENT_TEXT": _element, "JSON_TYPEOF": _json_type},
-    "duckdb": {"AGE": _age},
+    "duckdb": {"AGE": _age("YEAR", "MONTH", "DAY")},
     "trino": {"JSON_ARRAY_GET": _element_from_either_end},
 }

@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
-from dbt.adapters.tablestore.dialect.rules.counterparts.array_texts import texts_of_array
+from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, call, is_part, json_of_any, variant_of
 

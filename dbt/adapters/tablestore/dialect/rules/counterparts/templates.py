@@ -224,6 +224,9 @@ TEMPLATES: Final[Mapping[str, _Texts]] = {
     "duckdb": _DUCKDB,
     "trino": _TRINO,
 }
+_AGE: Final = (
+    "AGE of anything but years, months, days or, in Postgres, the epoch in it (write extract(year from age(a, b)))"
+)
 REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("snowflake", "TIME_FROM_PARTS"): "TIME_FROM_PARTS (keep the time as a text)",
     ("snowflake", "CONDITIONAL_CHANGE_EVENT"): (
@@ -241,9 +244,8 @@ REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("postgres", "REGEXP_MATCHES"): "REGEXP_MATCHES, which leaves out rows without a match (write REGEXP_MATCH)",
     ("duckdb", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("postgres", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
-    ("duckdb", "COLUMNS"): "COLUMNS(…) (name the columns)",
-    ("postgres", "AGE"): "AGE of anything but the years or months in it (write extract(year from age(a, b)))",
-    ("duckdb", "AGE"): "AGE of anything but the years or months in it (write extract(year from age(a, b)))",
+    ("duckdb", "COLUMNS"): "COLUMNS(…) outside of a select list or WHERE (name the columns)",
+    **dict.fromkeys((("postgres", "AGE"), ("duckdb", "AGE")), _AGE),
     ("postgres", "PG_TYPEOF"): "PG_TYPEOF, which names the types of its warehouse (write spark__typeof)",
     ("redshift", "PG_TYPEOF"): "PG_TYPEOF, which names the types of its warehouse (write spark__typeof)",
 }

@@ -6,6 +6,7 @@ null, too. In SAFE.f(…), it is the function, but not its arguments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -46,17 +47,38 @@ _STRICT: Final = (
     exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array, exp.UnixToTime,
     exp.JSONPath, exp.JSONPathPart, exp.RegexpLike,
 )  # fmt: skip
+# Errors of Python about texts that are patterns in no syntax.
+_NO_PATTERN: Final = (
+    "missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat", "bad escape (end",
+)  # fmt: skip
 
 
-def _refuse_computed_pattern(part: exp.Expr) -> None:
-    """A computed regular expression may be none, of which Spark's functions fail."""
+def _pattern_of(part: exp.Expr) -> exp.Expr | None:
+    """The regular expression that a function takes."""
     pattern = part.expression if isinstance(part, (exp.RegexpLike, exp.RegexpReplace)) else None
     if isinstance(part, exp.Anonymous) and part.name.upper().startswith("REGEXP_"):
         pattern = part.expressions[1]
     if isinstance(part, exp.Anonymous) and part.name == "IF" and isinstance(part.expressions[0], exp.RegexpLike):
         pattern = part.expressions[0].expression
+    return pattern
+
+
+def _refuse_computed_pattern(part: exp.Expr) -> None:
+    """A computed regular expression may be none, of which Spark's functions fail."""
+    pattern = _pattern_of(part)
     if pattern is not None and pattern.find(exp.Column, exp.Identifier, exp.Query) is not None:
         raise Untranslatable("a computed regular expression in TRY or SAFE (write it as a literal)")
+
+
+def _is_none(pattern: exp.Expr | None) -> bool:
+    """Whether a constant is surely no regular expression."""
+    if not isinstance(pattern, (exp.Literal, exp.RawString)):
+        return False
+    try:
+        re.compile(pattern.name)
+    except re.error as error:
+        return error.msg.startswith(_NO_PATTERN)
+    return False
 
 
 def _try(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -116,6 +138,8 @@ def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
     """SAFE.f(…)."""
     inner = node.this
     _refuse_computed_pattern(inner)
+    if _is_none(_pattern_of(inner)):
+        return exp.null()
     kind = _MADE_OF_TEXTS.get(type(inner))
     if kind is not None and sum(isinstance(one, exp.Expr) for one in inner.args.values()) == 1:
         return exp.TryCast(this=inner.this.copy(), to=exp.DataType.build(kind), safe=True)

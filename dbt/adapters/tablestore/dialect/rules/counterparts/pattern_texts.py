@@ -1,6 +1,6 @@
-"""Texts of times by patterns that have parts which Spark's patterns have not: weeks, days of a week, padded names.
+"""Texts by patterns that Spark has not: of times with weeks, days of a week or padded names, and of numbers.
 
-Such a text is a concatenation: of what Spark's patterns give, and of what is computed for these parts.
+Such a text of a time is a concatenation: of what Spark's patterns give, and of what is computed for these parts.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _COMMON_SIGNS: Final = {
     "%U": "lpad(CAST((dayofyear(:a) + 7 - dayofweek(:a)) div 7 AS STRING), 2, '0')",
     "%W": f"lpad(CAST((dayofyear(:a) + 7 - {_ISO_DAY}) div 7 AS STRING), 2, '0')",
 }
+_NUMBER: Final = re.compile(r"(FM)?([09]+|[09]{1,3}(?:,[09]{3})+)(?:\.([09]+))?", re.IGNORECASE)
 _SIGN: Final = re.compile(r"%(?:E[0-9*]S|Ez|-?.)", re.DOTALL)
 
 
@@ -123,3 +124,24 @@ def _by_pattern(time: exp.Expr, piece: str, dialect: str) -> exp.Expr:
         pattern = Dialect.get_or_raise(dialect).format_time(pattern) or pattern
         piece = piece.strip('"') if literal else piece
     return exp.Literal.string(piece) if literal else exp.TimeToStr(this=time.copy(), format=pattern)
+
+
+def text_of_number(number: exp.Expr, pattern: str) -> exp.Expr | None:
+    """Postgres' TO_CHAR of a number by a pattern of digits, groups of three and a point; None for another pattern.
+
+    A number with more digits has # instead of each. Without FM, blanks are in front, one of them for the sign.
+    """
+    found = _NUMBER.fullmatch(pattern)
+    if found is None or (found[1] and found[3] and "9" in found[3]):  # FM leaves zeros at the end out, but no point
+        return None
+    whole, decimals = found[2], len(found[3] or "")
+    head, zero, tail = whole.partition("0")
+    java = f"{head.replace('9', '#')}{zero}{tail.replace('9', '0')}" + ("." + "0" * decimals if decimals else "")
+    full = re.sub("[09]", "#", whole) + ("." + "#" * decimals if decimals else "")
+    digits = len(whole.replace(",", ""))
+    rounded = f"round(:a, {decimals})"
+    text = (
+        f"if(abs({rounded}) >= 1{'0' * digits}, concat(if(:a < 0, '-', ''), '{full}'), "
+        f"format_number({rounded}, '{java}'))"
+    )
+    return filled(text if found[1] else f"lpad({text}, {len(full) + 1}, ' ')", [number])
