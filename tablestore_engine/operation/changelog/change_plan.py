@@ -22,7 +22,7 @@ from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Positions
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import NO_ROWS, Snapshot
 from tablestore_engine.operation.changelog.reach import BucketId, Reach
-from tablestore_engine.operation.commit.change import UNTRACKED
+from tablestore_engine.operation.commit.change import RECORDED_OTHERWISE, UNTRACKED
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.plan_scan import group_by_bucket, plan_scan, refuse_formats
@@ -153,14 +153,22 @@ def _recorded(state: TableState, between: ChangeRange, skip: _Skip) -> tuple[Sca
     has not kept."""
     commits = [one for one in commits_of(state, between) if one.commit_kind not in NO_ROWS]
     for one in commits:
-        schema = state.schemas.load(one.schema_id)
-        options = schema.core_options
-        whole = options.changelog_producer == "lookup" and not options.row_deduplicate_ignore_fields
-        if one.commit_kind != "APPEND" or one.changelog_manifest_list is None or not whole:
+        if one.commit_kind != "APPEND" or one.changelog_manifest_list is None:
             return None
-        if UNTRACKED in (one.properties or {}) or schema.fields != state.schema.fields:
+        if {UNTRACKED, RECORDED_OTHERWISE} & (one.properties or {}).keys() or not _is_whole(state, one.schema_id):
             return None
-    return tuple(skip.plan(recorded_entries(state, [one])) for one in commits)
+    found = [recorded_entries(state, [one]) for one in commits]
+    # A process that knew the table with other options or columns may have made them.
+    made = {entry.file.schema_id for entries in found for entry in entries}
+    return tuple(map(skip.plan, found)) if all(_is_whole(state, one) for one in made) else None
+
+
+def _is_whole(state: TableState, schema_id: int) -> bool:
+    """Whether a changelog under a schema holds all changes, with the columns of now."""
+    schema = state.schemas.load(schema_id)
+    options = schema.core_options
+    whole = options.changelog_producer == "lookup" and not options.row_deduplicate_ignore_fields
+    return whole and schema.fields == state.schema.fields
 
 
 def _are_newest(before: ScanPlan, written: Sequence[ManifestEntry]) -> bool:

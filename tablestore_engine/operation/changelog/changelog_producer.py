@@ -9,7 +9,8 @@ same atomic step: no change is lost or recorded twice, whichever processes commi
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
 Overwrites record no changes, as in Paimon. What a compaction records, schemas of the table say, not the options of
-the statement that it follows: it merges rows of other writers, too.
+the statement that it follows: it merges rows of other writers, too. What an append records, the schema of the snapshot
+says that it follows, if that is newer than the one that its process knows, and the options of its statement.
 """
 
 from __future__ import annotations
@@ -227,21 +228,61 @@ class OfCompaction:
         return None
 
 
-def producer_of(state: TableState, change: Change) -> Producer | OfCompaction | None:
-    """The maker of the changelog of a commit; None when it has none."""
+@dataclass(frozen=True)
+class OfAppend:
+    """Makes the changelog of an append, whose process may know the table without its newest columns, and with older
+    options: the rows that it replaces have all columns, and what the table records by now is recorded.
+
+    `is_new`: the schema comes with the commit, which fails if others made one.
+    """
+
+    state: TableState
+    is_new: bool = False
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """As `Producer.files`."""
+        producer = self._producer(latest)
+        return producer.files(latest, entries) if producer else []
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """As `Producer.remove`."""
+        Producer(self.state, write_target(self.state), 0).remove(entries)
+
+    def _producer(self, latest: Snapshot | None) -> Producer | None:
+        known, schema = self.state.schema, self._newest(latest)
+        options, state = schema.core_options, self._with(schema)
+        if known.reads_files_alone:
+            # Rows that wait at level 0 are recorded as their writer knew the table.
+            return Producer(state, write_target(state), 1) if known.records_when_compacted else None
+        if not options.change_tracking:
+            return None
+        if options.changelog_producer == "full-compaction":
+            # Options of a statement may give its files another level; compactions know those of the table alone.
+            stored = schema if self.is_new else self.state.schemas.load(schema.id)
+            return Producer(state, write_target(state), stored.core_options.num_levels - 1)
+        # Tasks that knew the producer input have made a changelog themselves.
+        missed = options.changelog_producer == "input" and known.core_options.changelog_producer != "input"
+        looks_up = missed or options.changelog_producer == "lookup"
+        return Producer(state, write_target(state), 0) if looks_up else None
+
+    def _newest(self, latest: Snapshot | None) -> TableSchema:
+        """The schema that the table has by now, with the options of the statement. No live file has a newer one."""
+        known, schemas = self.state.schema, self.state.schemas
+        if self.is_new or latest is None or latest.schema_id <= known.id:
+            return known
+        newest, stored = schemas.load(latest.schema_id), schemas.load(known.id)
+        given = {key: value for key, value in known.options.items() if stored.options.get(key) != value}
+        return replace(newest, options={**newest.options, **given})
+
+    def _with(self, schema: TableSchema) -> TableState:
+        if not self.is_new:
+            return self.state.with_schema(schema)
+        # It is written right before the snapshot.
+        return replace(self.state, schemas=self.state.schemas.knowing(schema))
+
+
+def producer_of(state: TableState, change: Change, *, is_new: bool = False) -> OfAppend | OfCompaction | None:
+    """The maker of the changelog of a commit; None when it has none. `is_new`: its schema comes with it."""
     if not state.schema.primary_keys or change.kind not in ("APPEND", "COMPACT"):
         return None
-    if change.kind == "COMPACT":
-        return OfCompaction(state)
-    options = state.schema.core_options
-    # The files of a write that adds columns have a schema that is written right before the snapshot.
-    state = replace(state, schemas=state.schemas.knowing(state.schema))
-    if state.schema.records_when_compacted:
-        return Producer(state, write_target(state), 1)
-    if not options.change_tracking:
-        return None
-    if options.changelog_producer == "lookup":
-        return Producer(state, write_target(state), 0)
-    if options.changelog_producer == "full-compaction":
-        return Producer(state, write_target(state), options.num_levels - 1)
-    return None
+    return OfCompaction(state) if change.kind == "COMPACT" else OfAppend(state, is_new)

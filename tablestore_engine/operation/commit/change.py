@@ -26,6 +26,11 @@ READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its r
 UNTRACKED = "tablestore.untracked"  # property of a snapshot whose changes its statement did not want in the log
 
 
+RECORDED_OTHERWISE = "tablestore.recorded-otherwise"
+"""Property of a snapshot whose changelog was made with other options of its statement than the table has: it may lack
+changes."""
+
+
 LOG_SENT = "tablestore.log-sent"  # property of a snapshot whose rows a log had before: the offsets in front of them
 
 

@@ -23,7 +23,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.changelog_producer import Input, producer_of
 from tablestore_engine.operation.changelog.early_log import send_before_commit
-from tablestore_engine.operation.commit.change import UNTRACKED
+from tablestore_engine.operation.commit.change import RECORDED_OTHERWISE, UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
 from tablestore_engine.operation.commit.consumed_positions import concerning
@@ -178,11 +178,22 @@ def publish_change(
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
     if change.changelog is None:
-        change = replace(change, changelog=producer_of(state, change))
+        change = replace(change, changelog=producer_of(state, change, is_new=publisher is not None))
     properties = intent.properties
     if has_log(state.options) and not state.options.change_tracking:
         properties = {**(properties or {}), UNTRACKED: "true"}
+    if change.kind == "APPEND" and publisher is None and _records_otherwise(state):
+        properties = {**(properties or {}), RECORDED_OTHERWISE: "true"}
     return Committer(state).commit(change, identity, properties, new_schema=publisher)
+
+
+def _records_otherwise(state: TableState) -> bool:
+    """Whether a statement has options of its own by which its changelog may lack changes."""
+    if not state.schema.is_keyed:
+        return False
+    given, stored = state.options, state.schemas.load(state.schema.id).core_options
+    ignored = given.row_deduplicate_ignore_fields != stored.row_deduplicate_ignore_fields
+    return ignored or given.changelog_producer != stored.changelog_producer
 
 
 def _schema_to_commit(
