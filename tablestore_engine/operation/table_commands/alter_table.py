@@ -1,9 +1,10 @@
 """Schema changes of a table: one new schema file, created exclusively; data files stay as they are.
 
-Three kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and
+Four kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and
 counts with the next; a write between the two wins, and the check is made again. So is a CHECK constraint, which the
-caller checked. Other partition columns are for files that were written with them. A write that began before and
-commits later gets a conflict, as with a replaced table. So does one to a table without a snapshot, which is given one.
+caller checked, and that no row waits for a full compaction to record it where that would be of no use any more. Other
+partition columns are for files that were written with them. A write that began before and commits later gets a
+conflict, as with a replaced table. So does one to a table without a snapshot, which is given one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 
 from tablestore_engine.errors import ConflictError, OptionError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.unrecorded_rows import check_recorded
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.scan.plan_scan import live_entries
 from tablestore_engine.operation.table_commands.after_commit import follow
@@ -49,6 +51,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
             return state.with_schema(current)
         if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
             _require_one_upper_run(state, snapshot)
+        check_recorded(state, current, changed, snapshot)
         done = _publish(state.with_schema(current), replace(changed, id=newest + 1), newest, snapshot)
         if done is not None:
             return done
@@ -58,7 +61,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
 
 def evolving(state: TableState, changes: Sequence[SchemaChange], now_millis: int) -> TableState:
     """The table with a next schema, which the commit of its next write stores; itself if nothing changes. The changes
-    forbid no rows that exist.
+    forbid no rows that exist; what `check_recorded` refuses, that commit does, too.
 
     Raises:
         SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
@@ -70,6 +73,7 @@ def evolving(state: TableState, changes: Sequence[SchemaChange], now_millis: int
         return state
     if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
         _require_one_upper_run(state, snapshot)
+    check_recorded(state, current, changed, snapshot)
     schema = replace(changed, id=newest + 1, replaces=str(current.id), base=current.id)
     return replace(state, schema=schema, evolving=True)
 
@@ -105,7 +109,8 @@ def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Sna
     forbidden = forbidden_nulls(state.schema, changed)
     checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
     repartitioned = snapshot is not None and changed.partition_keys != state.schema.partition_keys
-    if forbidden or checked or repartitioned:
+    records_otherwise = changed.recorded_level != state.schema.recorded_level
+    if forbidden or checked or repartitioned or records_otherwise:
         if snapshot is not None and (forbidden or checked):
             check_no_nulls(state, changed, snapshot, forbidden)
         return _with_snapshot(state, changed, snapshot)

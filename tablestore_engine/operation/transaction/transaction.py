@@ -23,6 +23,7 @@ from tablestore_engine.metadata.manifest_encoding.manifest_entry import Manifest
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.changelog_producer import Input, producer_of
 from tablestore_engine.operation.changelog.early_log import send_before_commit
+from tablestore_engine.operation.changelog.unrecorded_rows import check_recorded
 from tablestore_engine.operation.commit.change import RECORDED_OTHERWISE, UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.commit_identity import new_identity
@@ -131,6 +132,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         before = state.snapshots.latest() if change.kind == "APPEND" else None
         check_retractions(state.with_schema(job.schema), job.intent, result.entries, before)
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
+        if state.evolving:
+            whole = replace(whole, guard=_guard_of_recording(state, schema, change.guard))
         sent = send_before_commit(state.with_schema(schema), change.kind, result.entries)
         properties = {**(job.intent.properties or {}), **sent} if sent else job.intent.properties
         intent = replace(job.intent, properties=properties)
@@ -185,6 +188,23 @@ def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: P
     if change.kind == "APPEND" and publisher is None and _records_otherwise(state):
         properties = {**(properties or {}), RECORDED_OTHERWISE: "true"}
     return Committer(state).commit(change, identity, properties, new_schema=publisher)
+
+
+def _guard_of_recording(
+    state: TableState, schema: TableSchema, guard: Callable[[], None] | None
+) -> Callable[[], None] | None:
+    """The guard of a commit that brings a schema. Rows may have been committed since the schema was made from another
+    one."""
+    if schema.base is None:
+        return guard
+    before = state.schemas.load(schema.base)
+
+    def check() -> None:
+        if guard is not None:
+            guard()
+        check_recorded(state, before, schema, state.snapshots.latest())
+
+    return guard if before.recorded_level == schema.recorded_level else check
 
 
 def _records_otherwise(state: TableState) -> bool:

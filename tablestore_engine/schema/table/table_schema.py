@@ -200,6 +200,13 @@ class TableSchema:
         return written.records_when_compacted or (self.records_when_compacted and not written.records_when_written)
 
     @property
+    def recorded_level(self) -> int:
+        """The lowest level of which the changes of all rows are recorded; 0 unless full compactions record them."""
+        options = self.core_options
+        full = options.change_tracking and options.changelog_producer == "full-compaction"
+        return options.num_levels - 1 if full and self.is_keyed and not options.deletion_vectors else 0
+
+    @property
     def has_hash_index(self) -> bool:
         """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
