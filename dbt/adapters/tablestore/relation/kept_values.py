@@ -1,4 +1,4 @@
-"""Whether a column that was replaced, or has another type, has the values of before, by the statistics of files.
+"""Whether columns that were replaced, or have another type, have the values of before, by the statistics of files.
 
 Nothing is read but manifests. What they do not say is taken for another value.
 """
@@ -6,12 +6,15 @@ Nothing is read but manifests. What they do not say is taken for another value.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tablestore_engine.schema.types.types import INTEGER_ROOTS
 
 if TYPE_CHECKING:
     from tablestore_engine.metadata.snapshot import Snapshot
+    from tablestore_engine.operation.scan.file_skipping import FileBounds
     from tablestore_engine.operation.scan.stats_may_match import Bounds
     from tablestore_engine.schema.casts.changed_columns import ChangedColumn
     from tablestore_engine.schema.table.table_schema import TableSchema
@@ -21,24 +24,33 @@ if TYPE_CHECKING:
 _BITS = dict(zip(INTEGER_ROOTS, (8, 16, 32, 64), strict=True))
 
 
-def keeps_values(source: Table, snapshot: Snapshot, past: TableSchema, changed: ChangedColumn) -> bool:
-    """Whether a column that was read at a snapshot, with the schema `past`, has the same values now: it has none, or
-    all fit into the types that it got."""
-    from tablestore_engine.operation.scan.file_skipping import FileBounds  # which imports Arrow
+@dataclass(frozen=True)
+class KeptValues:
+    """The values of a source that was read at a snapshot, with the schema `past`."""
 
-    is_new = changed.added is not None and changed.added.default_value is None
-    if not (is_new or changed.types) or (past.primary_keys and past.merge_engine.folds):
-        return False
-    found = [
-        FileBounds(file, past, source.schemas.load).of(None)(changed.past.name)
-        for bucket in source.scan(snapshot).buckets
-        for file in bucket.files
-    ]
-    if any(one is None for one in found):
-        return False
-    bounds = [one[1] for one in found if one is not None]
-    filled = [one for one in bounds if one.null_count is None or one.null_count != one.row_count]
-    return not filled if is_new else all(_fit(filled, kind) for kind in changed.types)
+    source: Table
+    snapshot: Snapshot
+    past: TableSchema
+
+    def of(self, changed: ChangedColumn) -> bool:
+        """Whether a column has the same values now: it has none, or all fit into the types that it got."""
+        is_new = changed.added is not None and changed.added.default_value is None
+        if not (is_new or changed.types) or (self.past.primary_keys and self.past.merge_engine.folds):
+            return False
+        found = [one.of(None)(changed.past.name) for one in self._files]
+        if any(one is None for one in found):
+            return False
+        bounds = [one[1] for one in found if one is not None]
+        filled = [one for one in bounds if one.null_count is None or one.null_count != one.row_count]
+        return not filled if is_new else all(_fit(filled, kind) for kind in changed.types)
+
+    @cached_property
+    def _files(self) -> list[FileBounds]:
+        """The statistics of each file. They are sought once, for the first column that asks for them."""
+        from tablestore_engine.operation.scan.file_skipping import FileBounds  # which imports Arrow
+
+        plan, schemas = self.source.scan(self.snapshot), self.source.schemas
+        return [FileBounds(file, self.past, schemas.load) for bucket in plan.buckets for file in bucket.files]
 
 
 def _fit(bounds: Iterable[Bounds], kind: AtomicType) -> bool:

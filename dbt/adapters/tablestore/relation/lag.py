@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dbt.adapters.tablestore.relation.kept_values import keeps_values
+from dbt.adapters.tablestore.relation.kept_values import KeptValues
 from tablestore_engine.errors import NotFoundError, SnapshotNotFound
 from tablestore_engine.operation.commit.consumed_positions import COMPARED, KAFKA, Position, positions_of
 from tablestore_engine.schema.casts.changed_columns import ChangedColumn, changed_columns, field_ids, replaced_columns
@@ -115,7 +115,8 @@ def why_lost(catalog: Catalog, name: str, position: Position, read: Collection[s
         return read is None or one.name.lower() in read
 
     candidates = filter(is_read, changed_columns([one.fields for one in steps]))  # of others no statistics are read
-    changed = (one for one in candidates if not keeps_values(source, snapshot, past, one))
+    kept = KeptValues(source, snapshot, past)
+    changed = (one for one in candidates if not kept.of(one))
     former = (replaced_columns(source.schemas.load(one).fields, now.fields, known) for one in position.former)
     found = itertools.chain(changed, filter(is_read, itertools.chain.from_iterable(former)))
     return next((one.why for one in found), "")

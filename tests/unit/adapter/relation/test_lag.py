@@ -13,6 +13,7 @@ from dbt.adapters.tablestore.relation.lag import lags_of, position_after, shown,
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position
 from tablestore_engine.operation.kafka_source.source import KafkaSource, consumed
+from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.operation.table_commands.arrow_write import write_arrow
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.schema_changes import (
@@ -84,7 +85,7 @@ def test_a_source_of_whose_rows_the_values_are_others_is_lost(tmp_path, model):
         reload(orders).write(keyed_arrow(7))
 
 
-def test_values_that_statistics_know_to_be_the_same_are_not_lost(tmp_path):
+def test_values_that_statistics_know_to_be_the_same_are_not_lost(tmp_path, monkeypatch):
     """A column without values that is replaced, and numbers that fit into a shorter type."""
     columns = {"id": "INT", "v": "BIGINT", "d": "DECIMAL(9, 2)", "nothing": "STRING"}
     table = make_table(tmp_path, columns, ["id"], options={"bucket": "1"}, name="orders")
@@ -94,13 +95,18 @@ def test_values_that_statistics_know_to_be_the_same_are_not_lost(tmp_path):
     table.alter(SetOption("schema.evolution.cast", "explicit-null"))
     position = Position.of(reload(table).latest_snapshot(), reload(table).schema.id)
 
+    plans = []
+    monkeypatch.setattr("tablestore_engine.table.plan_scan", lambda *given: plans.append(given) or plan_scan(*given))
+
     def lost(*changes):
         for one in changes:
             reload(table).alter(one)
         return why_lost(Catalog(tmp_path), ORDERS, position)
 
     assert lost(DropColumn("nothing"), AddColumn("nothing", parse_type("INT"))) == ""
+    plans.clear()
     assert lost(RetypeColumn("v", parse_type("INT")), RetypeColumn("d", parse_type("DECIMAL(5, 2)"))) == ""
+    assert len(plans) == 1, "the files are sought once, however many columns changed"
     assert "'d' is DECIMAL(3, 2) and was" in lost(RetypeColumn("d", parse_type("DECIMAL(3, 2)")))
     position = Position.of(reload(table).latest_snapshot(), 0)
     reload(table).alter(DropColumn("d"))
