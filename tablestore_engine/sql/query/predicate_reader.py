@@ -193,14 +193,15 @@ class ConditionReader(Generic[R]):
         return self.conjuncts(start + 1, end - 1) if self.in_parentheses(start, end) else [(start, end)]
 
     def split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
-        """The operands of ``operator`` at this level: one operand when the operator does not occur, none when the
-        parentheses do not match (a column may be called ``end``)."""
+        """The operands of ``operator`` at this level: one operand when the operator does not occur; none when the
+        parentheses do not match (a column may be called ``end``), or with a variable of Spark's, which may be any text:
+        ``${condition}``."""
         parts, first, between = [], start, 0
         for i in top_level(self.tokens, start, end):
             token = self.tokens[i]
             if self.tokens[i - 1].key == ".":
                 continue
-            if token.key in _BRACKETS and not i < token.partner < end:
+            if (token.key in _BRACKETS and not i < token.partner < end) or token.key == "$":
                 return []
             if token.key == "BETWEEN":
                 between += 1

@@ -15,6 +15,8 @@ def test_variables_in_constants(store):
     store.sql("set wanted = a")
     assert store.sql("select count(*) as n from t where kind = '${wanted}'").collect() == [(3,)]
     assert ids_of(store, "select id from t where kind in ('${wanted}', 'c')") == [0, 1, 2]
+    store.sql("set condition = id = 1 or id = 4")
+    assert ids_of(store, "select id from t where kind = 'a' and ${condition}") == [1, 4]
     store.sql("insert overwrite t partition (kind = '${wanted}') select 7L")
     assert ids_of(store, "select id from t") == [3, 4, 7]
     with pytest.raises(SqlError, match="not a plain constant"):

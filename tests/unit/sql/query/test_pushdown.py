@@ -52,6 +52,10 @@ def of_table(query: str, name: str = "t") -> Predicate | None:
         ("a = 'x'", Compare("a", "=", "x")),
         ("a = 'x y'", Compare("a", "=", "x y")),
         ("a = r'x\\y'", Compare("a", "=", "x\\y")),
+        # a variable of Spark's may be any text
+        ("a = 'x${y}' and b = 2", B2),
+        ("a = 1 and ${other}", None),
+        ("a = 1 and (b or ${other})", A1),
         ("a > date '2024-01-31'", Compare("a", ">", date(2024, 1, 31))),
         ("a > cast('2024-01-31' as date)", Compare("a", ">", date(2024, 1, 31))),
         ("a > '2024-01-31'::date", Compare("a", ">", date(2024, 1, 31))),
