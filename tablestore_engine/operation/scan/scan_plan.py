@@ -124,6 +124,18 @@ def exact_row_count(state: TableState, plan: ScanPlan) -> int | None:
     return plan.row_count - sum(deleted)
 
 
+def returns_keys_once(plan: ScanPlan) -> bool:
+    """Whether a read of a plan cannot return two rows of one key: it merges the files of a bucket, and another one
+    cannot have the key, by its hash or because there is no other."""
+    schema = plan.schema
+    if not schema.is_keyed or schema.crosses_partitions:
+        return False
+    totals: dict[bytes, list[int]] = {}
+    for bucket in plan.buckets:
+        totals.setdefault(bucket.partition_row, []).append(bucket.total_buckets)
+    return all(len(one) == 1 or (min(one) > 0 and len(set(one)) == 1) for one in totals.values())
+
+
 def stored_file(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
     """A file of a bucket, to read."""
     return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))

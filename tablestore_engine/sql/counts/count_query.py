@@ -2,14 +2,14 @@
 
 `SELECT count(*) AS n, count(*) > 10 AS many FROM (SELECT a FROM t WHERE a IS NULL) q`: the outputs are counts and
 comparisons of counts, the rows are those of one table, and each select in between picks columns and compares them with
-constants. dbt's tests have this form. A text is only read as such if nothing in it is left for Spark to check: every
-name is a column of the select below it, and every constant is of a kind that can be compared with its column.
+constants; one of them may pick values that several rows have. dbt's tests have this form. A text is only read as such
+if nothing in it is left for Spark to check: every name is a column of the select below it, and every constant is of a
+kind that can be compared with its column.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -28,48 +28,21 @@ from tablestore_engine.schema.table.predicate import (
 )
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataType
+from tablestore_engine.sql.counts.counted import Count, is_count, read_counts
 from tablestore_engine.sql.counts.plain_query import is_plain_query
+from tablestore_engine.sql.counts.repeated_groups import grouping_columns
 from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.query.predicate_reader import ConditionReader
 from tablestore_engine.sql.query.pushdown import Column, Output, find_column, is_transparent
 from tablestore_engine.sql.query_structure.query_structure import Query, Relation, Select
 from tablestore_engine.sql.query_structure.table_references import scan_query
-from tablestore_engine.sql.tokens.lexer import END, NUMBER, Token, tokenize, top_level
+from tablestore_engine.sql.tokens.lexer import END, Token, tokenize
 
-_OPERATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
-    "=": operator.eq,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _NUMBERS: Final = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE"])
 _TEXTS: Final = frozenset(["CHAR", "VARCHAR", "STRING"])
 _READ_FIRST: Final = ("/*+", "${")  # hints, and variables that Spark replaces in a text before it reads it
 _ROWS_OF_VIEW: Final = "rows_of_view"
-_MOST_DIGITS: Final = 18  # of a number that is certainly a BIGINT
 Columns = Mapping[str, DataType]
-
-
-@dataclass(frozen=True)
-class Count:
-    """One output: `count(*)`, or its comparison with a number."""
-
-    name: str
-    operator: str | None = None
-    number: int = 0
-
-    @property
-    def type(self) -> str:
-        """Spark's name of its type."""
-        return "bigint" if self.operator is None else "boolean"
-
-    def value(self, rows: int) -> int | bool:
-        """Its value for a number of rows."""
-        return rows if self.operator is None else _OPERATORS[self.operator](rows, self.number)
 
 
 @dataclass(frozen=True)
@@ -92,6 +65,16 @@ class CountQuery:
             return all(map(levels.picks_columns, inner)) and all(map(levels.compares, (*inner, outer)))
         except RecursionError:  # a condition of hundreds of levels
             return False
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether values that several rows have are counted, not rows."""
+        return any(one.grouped for one in self.selects)
+
+    def repeated(self, columns: Columns) -> frozenset[str]:
+        """The columns of which it counts the values that several rows have; only for what `fits` and is grouped."""
+        grouped = next(one for one in self.selects if one.grouped)
+        return _Levels(list(self.tokens), columns).repeated(grouped)
 
     def through(self, view: View) -> CountQuery | None:
         """The counts with the text of the view that is counted, instead of its name; None where that may read others.
@@ -121,7 +104,7 @@ class CountQuery:
 def count_query(sql: str) -> CountQuery | None:
     """The counts that a query is; None for any other query."""
     tokens = tokenize(sql)
-    if tokens[0].key not in ("SELECT", "WITH") or not any(_is_count(tokens, i) for i in range(len(tokens))):
+    if tokens[0].key not in ("SELECT", "WITH") or not any(is_count(tokens, i) for i in range(len(tokens))):
         return None
     if any(mark in sql for mark in _READ_FIRST) or not is_plain_query(tokens):
         return None
@@ -133,11 +116,14 @@ def count_query(sql: str) -> CountQuery | None:
     outer, table = selects[0], structure.tables[0]
     if table.renames_columns or table.sampled or selects[-1].relations != [table]:
         return None
-    if not all(is_transparent(one.query, tokens) and _is_whole(one, tokens) for one in selects):
+    if not all(_is_plain(one, tokens) and _is_whole(one, tokens) for one in selects):
         return None
     if sum(token.key == "WHERE" for token in tokens) != sum(one.where is not None for one in selects):
         return None
-    counts = _counts(outer, tokens)
+    groups = sum(token.key == "GROUP" for token in tokens)
+    if groups > 1 or groups != sum(one.grouped for one in selects) or outer.grouped:
+        return None
+    counts = read_counts(tokens, *(outer.items or (0, 0)))
     if counts is None:
         return None
     named = references(sql)
@@ -147,11 +133,21 @@ def count_query(sql: str) -> CountQuery | None:
     return CountQuery(sql, counts, named[0], filters, selects, tuple(tokens))
 
 
+def _is_plain(select: Select, tokens: list[Token]) -> bool:
+    """Whether nothing but its columns, its condition and its groups says which rows it has."""
+    if select.grouped:
+        return not (select.query.combined or len(select.query.selects) != 1 or select.opaque or select.limited)
+    return is_transparent(select.query, tokens)
+
+
 def _is_whole(select: Select, tokens: list[Token]) -> bool:
-    """Whether the items end at FROM, and the condition at the end of the query, as in `plain_query`."""
+    """Whether the items end at FROM, and the condition at the groups or the end of the query, as in `plain_query`."""
     if select.items is None or tokens[select.items[1]].key != "FROM":
         return False
-    return select.where is None or tokens[select.where[1]].kind == END or tokens[select.where[1]].key == ")"
+    if select.where is None:
+        return True
+    behind = tokens[select.where[1]]
+    return behind.key == "GROUP" if select.grouped else behind.kind == END or behind.key == ")"
 
 
 def _selects(query: Query) -> Iterator[Select]:
@@ -171,42 +167,6 @@ def _query_of(relation: Relation) -> Query | None:
     return relation.query
 
 
-def _is_count(tokens: list[Token], i: int) -> bool:
-    """Whether `count(*)` or `count(1)` is at a token."""
-    if tokens[i].key != "COUNT" or tokens[i + 1].key != "(" or tokens[i + 1].partner != i + 3:
-        return False
-    return tokens[i + 2].text in ("*", "1")
-
-
-def _counts(select: Select, tokens: list[Token]) -> tuple[Count, ...] | None:
-    """The outputs of a select, if all of them are counts with different names."""
-    start, end = select.items or (0, 0)
-    commas = [i for i in top_level(tokens, start, end) if tokens[i].key == ","]
-    found: list[Count] = []
-    for first, last in zip([start, *(i + 1 for i in commas)], [*commas, end], strict=True):
-        one = _count(tokens[first:last]) if _is_count(tokens, first) else None
-        if one is None:
-            return None
-        found.append(one)
-    return tuple(found) if len({one.name.lower() for one in found}) == len(found) else None
-
-
-def _count(item: list[Token]) -> Count | None:
-    """`count(*)`, an operator and a number if there is one, and a name; Spark names a plain count itself."""
-    rest, compared, number = item[4:], None, 0
-    if len(rest) > 1 and rest[0].key in _OPERATORS:
-        if rest[1].kind != NUMBER or not rest[1].text.isdigit() or len(rest[1].text) > _MOST_DIGITS:
-            return None
-        compared, number, rest = rest[0].key, int(rest[1].text), rest[2:]
-    if rest and rest[0].key == "AS":
-        rest = rest[1:]
-        if len(rest) != 1:
-            return None
-    if not rest:
-        return Count("count(1)") if compared is None else None
-    return Count(rest[0].name, compared, number) if len(rest) == 1 and rest[0].is_name else None
-
-
 class _Levels:
     """The selects of a query, whose names are followed down to columns of the table. Each name is followed once: a
     chain of views has many selects, and each of them may name hundreds of columns."""
@@ -215,15 +175,17 @@ class _Levels:
         self._tokens = tokens
         self._columns = columns
         self._outputs: dict[Select, Output] = {}
-        self._types: dict[Column, DataType | None] = {}
+        self._fields: dict[Column, tuple[str, DataType] | None] = {}
 
     def picks_columns(self, select: Select) -> bool:
         """Whether all that a select gives is there. One that counts is a single row, however many it counts: so this
         holds for each but the outermost."""
+        if select.grouped:
+            return bool(self.repeated(select))
         output = self._output(select)
         if output.hidden or None in output.stars or len(output.stars) > 1 or (output.stars and output.plain):
             return False
-        return all(column is not None and self._type(column) is not None for column in output.plain.values())
+        return all(column is not None and self._field(column) is not None for column in output.plain.values())
 
     def compares(self, select: Select) -> bool:
         """Whether all that a select compares is there, and can be compared."""
@@ -234,21 +196,28 @@ class _Levels:
             self._outputs[select] = Output(select, self._tokens)
         return self._outputs[select]
 
-    def _type(self, column: Column) -> DataType | None:
-        """The type of a column of a relation; None if it is not certain that there is one."""
-        if column not in self._types:
-            self._types[column] = self._type_below(*column)
-        return self._types[column]
+    def repeated(self, select: Select) -> frozenset[str]:
+        """The columns of the table by which a select groups rows; none where it is not certain that it is right."""
+        fields = [self._field(column) for column in grouping_columns(select, self._tokens) or ()]
+        names = frozenset(field[0] for field in fields if field is not None)
+        return names if len(names) == len(fields) else frozenset()
 
-    def _type_below(self, relation: Relation, name: str) -> DataType | None:
+    def _field(self, column: Column) -> tuple[str, DataType] | None:
+        """The column of the table that a column of a relation is, with its type; None if it is not certain that there
+        is one."""
+        if column not in self._fields:
+            self._fields[column] = self._field_below(*column)
+        return self._fields[column]
+
+    def _field_below(self, relation: Relation, name: str) -> tuple[str, DataType] | None:
         query = _query_of(relation)
         if query is None:
-            return self._columns.get(name)
+            return (name, self._columns[name]) if name in self._columns else None
         output = self._output(query.selects[0])
         if not output.stars and output.spelled.get(name.lower()) != name:
             return None
         below = output.owner(name)
-        return None if below is None else self._type(below)
+        return None if below is None else self._field(below)
 
     def _atoms(self, select: Select, start: int, end: int) -> Iterator[tuple[DataType, Predicate] | None]:
         """The comparisons that AND and OR join, each with the type of its column; None for any other condition."""
@@ -263,8 +232,8 @@ class _Levels:
             yield from self._atoms(select, start + 1, end - 1)
         else:
             found = reader.comparison(start, end)
-            kind = None if found is None else self._type((found[0], next(columns_of(found[1]))))
-            yield None if found is None or kind is None else (kind, found[1])
+            field = None if found is None else self._field((found[0], next(columns_of(found[1]))))
+            yield None if found is None or field is None else (field[1], found[1])
 
 
 def _is_comparable(atom: tuple[DataType, Predicate] | None) -> bool:

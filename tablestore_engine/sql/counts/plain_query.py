@@ -1,8 +1,9 @@
 """The grammar of the queries that are counted, which covers every token of a text.
 
-    query  := [WITH name AS (query), …] SELECT item, … FROM source [WHERE condition]
+    query  := [WITH name AS (query), …] SELECT item, … FROM source [WHERE condition] [groups]
     item   := (* | name.name | constant | count(*) [operator number]) [[AS] name]
     source := (name.name | (query)) [[AS] name]
+    groups := GROUP BY name.name, … HAVING count(*) > number
 
 A structure (`sql/query_structure`) skips what it does not know, because Spark then says what is wrong with it. Here,
 Spark may not be asked.
@@ -72,7 +73,9 @@ class _Form:
             return False
         if not self._accept("FROM") or not self._source():
             return False
-        return not self._accept("WHERE") or self._condition()
+        if self._accept("WHERE") and not self._condition():
+            return False
+        return not self._accept("GROUP", "BY") or self._groups()
 
     def _table_expressions(self) -> bool:
         """Common table expressions of different names."""
@@ -92,9 +95,7 @@ class _Form:
     def _item(self) -> bool:
         if self._accept("*"):
             return True
-        if self._accept("COUNT", "("):
-            if not (self._accept("*") or self._constant()) or not self._accept(")"):
-                return False
+        if self._count():
             if self.tokens[self.i].key in _OPERATORS:
                 self.i += 1
                 if not self._constant():
@@ -102,6 +103,21 @@ class _Form:
         elif not self._constant() and not self._dotted():
             return False
         return self._alias()
+
+    def _count(self) -> bool:
+        """`count(*)`, or of a constant; nothing is consumed where it is something else."""
+        start = self.i
+        if self._accept("COUNT", "(") and (self._accept("*") or self._constant()) and self._accept(")"):
+            return True
+        self.i = start
+        return False
+
+    def _groups(self) -> bool:
+        """The columns that make groups, and the condition that those of one row are left out."""
+        if not self._listed(self._dotted) or not self._accept("HAVING") or not self._count() or not self._accept(">"):
+            return False
+        least = self.tokens[self.i].text
+        return self._constant() and least.isdigit() and int(least) > 0
 
     def _source(self) -> bool:
         found = self._in_parentheses() if self.tokens[self.i].key == "(" else self._dotted()
@@ -112,12 +128,13 @@ class _Form:
         if self._accept("AS"):
             return self._name()
         token = self.tokens[self.i]
-        return not token.is_name or token.key in ("FROM", "WHERE") or self._name()
+        return not token.is_name or token.key in ("FROM", "WHERE", "GROUP") or self._name()
 
     def _condition(self) -> bool:
-        """All tokens up to the end of the query: `ConditionReader` reads each of them, or the query does not fit."""
+        """All tokens up to the groups or the end of the query: `ConditionReader` reads each of them, or the query does
+        not fit."""
         start, tokens = self.i, self.tokens
-        while tokens[self.i].kind != END and tokens[self.i].key != ")":
+        while tokens[self.i].kind != END and tokens[self.i].key not in (")", "GROUP"):
             partner = tokens[self.i].partner
             self.i = partner + 1 if tokens[self.i].key == "(" and partner > self.i else self.i + 1
         return self.i > start and all(map(_is_plain, tokens[start : self.i]))

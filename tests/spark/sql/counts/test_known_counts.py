@@ -135,3 +135,32 @@ def test_a_view_of_plain_columns_is_counted_by_what_it_reads(store):
     for name in ("raw.first", "doubled"):
         with pytest.raises(TableStoreError, match="cannot be read any more"):
             store.sql(f"select count(*) as n from {name}").collect()
+
+
+def repeated(columns, table):
+    """A test of dbt that values are unique."""
+    groups = f"select {columns}, count(*) as m from {table} group by {columns} having count(*) > 1"
+    return f"select count(*) as n from ({groups}) q"
+
+
+@pytest.mark.parametrize(
+    ("create", "unique"),
+    [
+        ("create table t (id int not null, v int, primary key (id))", ["id", "id, v"]),
+        ("create table t (id int not null, v int, primary key (id)) with ('bucket' = '3')", ["id", "id, v"]),
+        ("create table t (id int not null, v int not null, primary key (id, v)) partitioned by (v)", ["v, id"]),
+        ("create table t (id int not null, v int, primary key (id)) partitioned by (v)", []),
+        ("create table t (id double not null, v int, primary key (id)) with ('bucket' = '1')", []),
+        ("create table t (id int, v int)", []),
+    ],
+)
+def test_a_key_is_unique_without_spark(store, create, unique):
+    store.sql(create)
+    store.sql("insert into t values (1, 1), (2, 1), (3, 3)")
+    store.sql("insert into t values (1, 1), (4, 1)")
+    for columns in ("id", "v", "id, v", "v, id"):
+        sql = repeated(columns, "t")
+        result = store.execute(sql)
+        assert (result.rows is not None) == (columns in unique or ", ".join(reversed(columns.split(", "))) in unique)
+        seen = [tuple(row) for row in store.read("t").select(*columns.split(", ")).collect()]
+        assert store.sql(sql).collect() == [(sum(seen.count(one) > 1 for one in set(seen)),)]

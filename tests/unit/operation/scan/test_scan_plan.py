@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.tables import compact, keyed_table, make_table, read, rows, write
 
-from tablestore_engine.operation.scan.scan_plan import exact_row_count
+from tablestore_engine.operation.scan.scan_plan import exact_row_count, returns_keys_once
 
 
 def counted(table):
@@ -56,3 +56,27 @@ def test_rows_that_a_deletion_vector_removes_are_not_counted(tmp_path, wide):
     write(table, rows([1, 2, 7]))
     compact(table, full=False)
     assert counted(table) is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "once"),
+    [
+        ({"bucket": "3"}, True),
+        ({"bucket": "-1", "dynamic-bucket.target-row-num": "1000"}, True),
+        ({"bucket": "-1", "dynamic-bucket.target-row-num": "2"}, False),  # an index says where each key is
+    ],
+)
+def test_keys_are_once_where_one_bucket_can_have_them(tmp_path, options, once):
+    table = keyed_table(tmp_path, options)
+    write(table, rows(range(20)))
+    assert returns_keys_once(table.scan()) == once
+
+
+def test_a_key_may_be_in_several_partitions(tmp_path):
+    columns = {"id": "INT", "v": "INT"}
+    assert not returns_keys_once(make_table(tmp_path, columns, ["id"], ["v"]).scan())
+    assert returns_keys_once(make_table(tmp_path, columns, ["id", "v"], ["v"], name="whole").scan())
+
+
+def test_without_a_key_rows_may_repeat(tmp_path):
+    assert not returns_keys_once(make_table(tmp_path, {"id": "INT", "v": "INT"}).scan())

@@ -18,6 +18,18 @@ COLUMNS = {
     "amount": AtomicType("DOUBLE"),
     "at": AtomicType("TIMESTAMP_LTZ"),
 }
+GROUPED = {
+    "select count(*) f from (select id as unique_field, count(*) as n_records from t where id is not null group by id"
+    " having count(*) > 1) q": {"id"},
+    "select count(*) f from (with v as (select id, kind from t group by id, kind having count(*) > 1) select * from v)"
+    " q": {"id", "kind"},
+    "select count(*) f from (select x.id from t x group by x.kind, x.id having count(1) > 3) q where id > 3": {
+        "id",
+        "kind",
+    },
+    "with s as (select id as k, kind from t where amount > 3) select count(*) f from (select k, count(*) from s"
+    " group by k having count(*) > 1) q": {"id"},
+}
 FITS = [
     "select count(*) from t",
     "SELECT COUNT(1) AS n FROM db.t WHERE id IS NULL",
@@ -29,6 +41,7 @@ FITS = [
     "select count(*) f from t where id between 1 and 5 or (kind in ('a', 'b', null))",
     "select count(*) f from t x where x.id is null",
     "select count(*) f from (select 1 from t where id is null) q",
+    *GROUPED,
 ]
 WRONG = [  # Spark has to say what is wrong, or to compute what only it knows
     "select count(*) f from (select id as x from t where x is null) q",
@@ -58,8 +71,22 @@ WRONG = [  # Spark has to say what is wrong, or to compute what only it knows
     "select count(*) f from t where id is null is null",
     "select count(*) f from t where id in (1,, 2)",
     "select count(*) f from t where kind is null where id is null",
+    "select count(*) f from (select id from t group by kind having count(*) > 1) q",
+    "select count(*) f from (select id from t group by nosuch having count(*) > 1) q",
+    "select count(*) f from (select id as x from t group by x having count(*) > 1) q",
+    "select count(*) f from (select * from t group by id having count(*) > 1) q",
+    "select count(*) f from (select id, 1 from t group by id having count(*) > 1) q",
+    "select count(*) f from (select id from t group by t.* having count(*) > 1) q",
+    "select count(*) f from (select id from t group by u.id having count(*) > 1) q",
+    "select count(*) f from (select ID from t group by id having count(*) > 1) q",
+    "select count(*) f from (select id, id from t group by id having count(*) > 1) q",
+    "select count(*) f from (select id, count(*) n from t group by id having count(*) > 1) q where n > 2",
+    "select count(*) f from (select id from t where nosuch = 1 group by id having count(*) > 1) q",
+    "select count(*) f from (select k from (select id k from t) s group by id having count(*) > 1) q",
 ]
+TWICE = "(select a from (select a from t group by a having count(*) > 1) q group by a having count(*) > 1)"
 OTHERS = [
+    f"select count(*) n from {TWICE} q",
     "select id from t",
     "select count(*), count(*) from t",
     "select count(id) from t",
@@ -82,7 +109,8 @@ OTHERS = [
     "select count(*) n from t (a)",
     "select count(*) n from t tablesample (10 percent)",
     "select count(*) n from t where id in (select 1)",
-    "select count(*) n from (select id, count(*) c from t group by id having count(*) > 1) q",
+    "select count(*) n from t group by id having count(*) > 1",
+    "select count(*) n from (select id, count(*) c from t group by id) q",
     "select count(*) n from range(10)",
     "select count(*) n",
     "with u as (select nosuch from v) select count(*) n from t",
@@ -131,6 +159,14 @@ def test_names_are_followed_once_through_many_selects(monkeypatch):
 @pytest.mark.parametrize("sql", OTHERS)
 def test_other_queries_are_left_to_spark(sql):
     assert count_query(sql) is None
+
+
+@pytest.mark.parametrize("sql", GROUPED)
+def test_values_that_several_rows_have_are_counted(sql):
+    query = count_query(sql)
+    assert query is not None
+    assert query.is_grouped
+    assert query.repeated(COLUMNS) == GROUPED[sql]
 
 
 def test_a_test_of_dbt_is_read_with_its_condition():

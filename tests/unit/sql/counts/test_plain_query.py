@@ -13,6 +13,8 @@ PLAIN = [
     "select * from (select id key, 1, 'a' as text from t where id in (1, 2) and (kind = 'x')) q",
     "with a as (select q.* from t q), b as (select id from a) select count(*) as n from b -- end",
     "select `from` from `where`",
+    "select id as key, count(*) as n from t x where id is not null group by x.id, kind having count(*) > 1",
+    "select id from t group by id having count(1) > 10",
 ]
 OTHERS = [
     "",
@@ -73,6 +75,26 @@ OTHERS = [
     "select count(*) as a$b from t",
     "select count(*) as user from t",
     "select count(*) > ٣ as z from t",
+    "select id from t group by id",
+    "select id from t group by id having count(*) > 0",
+    "select id from t group by id having count(*) > 1.5",
+    "select id from t group by id having count(*) > '1'",
+    "select id from t group by id having count(*) >= 1",
+    "select id from t group by id having count(*) < 2",
+    "select id from t group by id having count(id) > 1",
+    "select id from t group by id having count(*) > 1 and id > 3",
+    "select id from t group by id having count(*) > 1 order by id",
+    "select id from t group by id, having count(*) > 1",
+    "select id from t group by 1 having count(*) > 1",
+    "select id from t group by all having count(*) > 1",
+    "select id from t group by id + 1 having count(*) > 1",
+    "select id from t group by id with rollup having count(*) > 1",
+    "select id from t group by cube (id) having count(*) > 1",
+    "select id from t group id having count(*) > 1",
+    "select id from t having count(*) > 1",
+    "select id from t where group by id having count(*) > 1",
+    "select id from t where id is null group by id having count(*) > 1 group by id having count(*) > 1",
+    "select id from t group by id having count(*) > 1 where id is null",
 ]
 
 
