@@ -112,6 +112,18 @@ VALUES = [
     ("postgres", "to_char(1234.565, '9,999.99')", " 1,234.57"),
     ("postgres", "to_char(1234, '999')", " ###"),
     ("redshift", "to_char(12, 'FM00000')", "00012"),
+    # objects of one computed key, without nulls, and arrays
+    ("postgres", "(select jsonb_build_object(b, a) from (values (1, 'x')) as t(a, b))", '{"x":1}'),
+    ("postgres", "jsonb_strip_nulls(jsonb_build_object('a', 1, 'b', null::int))", '{"a":1}'),
+    ("postgres", "array_to_json(array[1, null])", "[1,null]"),
+    ("snowflake", "(select object_construct(b, a) from (values (1, 'x')) as t(a, b))", '{"x":1}'),
+    ("snowflake", "(select object_construct(b, a) from (values (null, 'x')) as t(a, b))", "{}"),
+    # spans, matches, names
+    ("postgres", "(date '2024-01-01', date '2024-01-05') overlaps (date '2024-01-05', date '2024-01-09')", False),
+    ("postgres", "(date '2024-01-01', date '2024-01-05') overlaps (date '2024-01-04', interval '1 day')", True),
+    ("postgres", "(date '2024-01-05', date '2024-01-05') overlaps (date '2024-01-05', date '2024-01-09')", True),
+    ("duckdb", "'a-bc' glob 'a*[!x]c'", True),
+    ("duckdb", "'a-xc' glob 'a?[!x]c'", False),
     # others
     ("snowflake", "object_construct('t', '2024-01-02 03:04:05.6789'::timestamp_ntz, 'd', '2024-01-02'::date)",
      '{"t":"2024-01-02 03:04:05.678","d":"2024-01-02"}'),
@@ -127,6 +139,15 @@ ROWS = [
     ("duckdb", f"select columns('^[gv]') from {T} q where columns('[gv]') > 1", ["g", "v"], []),
     ("duckdb", f"select max(columns(* exclude (k))), count(*) as n from {T} q", ["g", "v", "n"], [(2, 7, 4)]),
     ("duckdb", "select columns(*) + 1 from (select 1 as a, 2 as b)", ["a", "b"], [(2, 3)]),
+    ("postgres", "select b, (regexp_matches(a, '(x)(\\d)'))[2] as m from (values ('x1', 1), ('y2', 2)) as t(a, b)",
+     ["b", "m"], [(1, "1")]),
+    ("postgres", "select regexp_matches(a, '\\d', 'g') as m from (values ('x1y2')) as t(a)", ["m"],
+     [(["1"],), (["2"],)]),
+    ("postgres", f"select e, o from jsonb_array_elements({LIST}) with ordinality as q(e, o)", ["e", "o"],
+     [('"x"', 1), ('"y"', 3), ("2", 2)]),
+    ("postgres", "select w.w, w.ordinality o from (values ('a b')) t(s), string_to_table(t.s, ' ') with ordinality w",
+     ["w", "o"], [("a", 1), ("b", 2)]),
+    ("duckdb", "select * like 'a%' from (select 1 as a, 2 as b, 3 as ab)", ["a", "ab"], [(1, 3)]),
 ]  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def _one_list(query: exp.Query) -> exp.Expr:
         raise Untranslatable("ARRAY(SELECT …) of several columns (aggregate with ARRAY_AGG)")
     item, order, distinct = items[0].unalias(), query.args.get("order"), query.args.get("distinct")
     several = any(query.args.get(one) for one in _MORE) or (distinct is not None and distinct.args.get("on"))
-    rows = [one for one in item.find_all(exp.Explode, exp.Anonymous) if _array_of(one) is not None]
+    rows = [one for one in item.find_all(exp.Explode, exp.Anonymous) if array_of(one) is not None]
     if not isinstance(query, exp.Select) or several or rows or item.find(exp.AggFunc, exp.Window):
         if order is not None:
             raise Untranslatable("ARRAY(SELECT … ORDER BY …) with GROUP BY or LIMIT (aggregate with ARRAY_AGG)")
@@ -77,10 +77,10 @@ def _of_rows(query: exp.Query) -> exp.Expr | None:
     items = query.selects
     plain = isinstance(query, exp.Select) and not any(query.args.get(one) for one in ("from_", "where", *_MORE))
     value = items[0].unalias() if plain and len(items) == 1 else None
-    found = [one for one in value.walk() if _array_of(one) is not None] if value is not None else []
+    found = [one for one in value.walk() if array_of(one) is not None] if value is not None else []
     if value is None or len(found) != 1:
         return None
-    listed = _array_of(found[0])
+    listed = array_of(found[0])
     if listed is not None and found[0] is not value:
         each = value.copy()
         next(one for one in each.walk() if one == found[0]).replace(exp.column(_ROW))
@@ -111,7 +111,7 @@ def elements_of(name: str, given: Sequence[exp.Expr]) -> exp.Expr | None:
     return None if rows is None else rows.expressions[0]
 
 
-def _array_of(node: exp.Expr) -> exp.Expr | None:
+def array_of(node: exp.Expr) -> exp.Expr | None:
     """The array of which a function of Postgres gives the elements as rows; None for another node."""
     if isinstance(node, exp.Explode):
         return node.this.copy()  # type: ignore[no-any-return]

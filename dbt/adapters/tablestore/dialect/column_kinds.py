@@ -107,11 +107,22 @@ def _is_text(value: exp.Expr) -> bool:
     return value.is_string or isinstance(value, (exp.Concat, exp.DPipe, exp.Upper, exp.Lower, exp.Trim, exp.Replace))
 
 
+def _is_time(value: exp.Expr) -> bool:
+    cast = isinstance(value, exp.Cast) and value.to.is_type("timestamp", "timestamptz", "timestampntz", "datetime")
+    return cast or isinstance(value, exp.CurrentTimestamp)
+
+
+def _is_number(value: exp.Expr) -> bool:
+    return bool(isinstance(value, exp.Cast) and value.to.is_type(*exp.DataType.NUMERIC_TYPES)) or value.is_number
+
+
 _VARIANT: Final = Kind(_is_variant, lambda of: of == "variant")
 JSON_TEXT: Final = Kind(_is_json, lambda of: of == "string")
 _LIST: Final = Kind(_is_list, lambda of: of.startswith("array<"))
 ARRAY_OF_ROWS: Final = Kind(_is_array_of_rows, lambda of: of.startswith("array<struct<"))
 _TEXT: Final = Kind(_is_text, lambda of: of == "string")
+_TIME: Final = Kind(_is_time, lambda of: of.startswith("timestamp"))
+_NUMBER: Final = Kind(_is_number, lambda of: of.startswith(("decimal", "double", "float")) or of.endswith("int"))
 _MADE_JSON: Final = Kind(makes_json, lambda of: False)
 
 
@@ -125,7 +136,7 @@ def keep_variant_paths(tree: exp.Expr, columns_of: Columns | None) -> None:
 
 
 def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
-    """Note at columns whose function depends on it that they are JSON (`json`), lists (`list`) or texts (`text`)."""
+    """Note at columns whose function depends on it that they are JSON (`json`), lists (`list`) and so on."""
     for column, mark, kind in _asked(tree, dialect):
         if is_surely(kind, column, columns_of):
             column.meta[mark] = True
@@ -136,8 +147,13 @@ def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]
         yield from ((one.this, "list", _LIST) for one in tree.find_all(exp.Length) if isinstance(one.this, exp.Column))
     if dialect == "duckdb":
         for part in tree.find_all(exp.Bracket):
-            if isinstance(part.this, exp.Column) and part.find(exp.Slice) is not None:
+            if isinstance(part.this, exp.Column):
                 yield from ((part.this, mark, kind) for mark, kind in (("list", _LIST), ("text", _TEXT)))
+        of_time = (one.this for one in tree.find_all(exp.UnixToTime) if isinstance(one.this, exp.Column))
+        yield from ((one, "time", _TIME) for one in of_time)
+    for one in tree.find_all(exp.Trunc) if dialect == "redshift" else ():
+        if isinstance(one.this, exp.Column):
+            yield from ((one.this, mark, kind) for mark, kind in (("time", _TIME), ("number", _NUMBER)))
     if dialect == "postgres":
         sides = (side for one in tree.find_all(*WITH_OPERATOR) for side in (one.this, one.expression))
         yield from ((side, "json", _MADE_JSON) for side in sides if isinstance(side, exp.Column))

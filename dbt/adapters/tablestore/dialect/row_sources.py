@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.array_selects import array_of
 from dbt.adapters.tablestore.dialect.column_kinds import ARRAY_OF_ROWS, JSON_TEXT, is_surely
 from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, about
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
@@ -158,10 +159,31 @@ def _replace(source: exp.Expr, rows: exp.Expr, alias: exp.Expr | None) -> None:
         source.replace(exp.Table(this=rows, alias=alias))
 
 
+def _number(table: exp.Expr, dialect: str) -> bool:
+    """Number the rows of a function of Postgres that are elements of an array; whether they are."""
+    array = array_of(table.this) if dialect == "postgres" else None
+    if array is None:
+        return False
+    alias = table.args.get("alias")
+    own = alias.this if alias is not None and alias.this else exp.to_identifier("_rows")
+    given = [one.name for one in alias.columns] if alias is not None else []
+    value = "value" if "ELEMENTS" in table.this.name.upper() else own.name
+    names = [*given, *[value, "ordinality"][len(given) :]]
+    element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
+    number = exp.Add(this=exp.column("_i"), expression=exp.Literal.number(1))
+    fields = [exp.Literal.string(names[0]), exp.column("_e"), exp.Literal.string(names[1]), number]
+    entry = exp.Lambda(this=call("NAMED_STRUCT", *fields), expressions=[element, index])
+    columns = exp.TableAlias(this=own.copy(), columns=[exp.to_identifier(one) for one in names])
+    _replace(table, call("INLINE", call("TRANSFORM", array, entry)), columns)
+    return True
+
+
 def _name_splits(table: exp.Expr, dialect: str) -> None:
     """The alias of rows of texts names their column, too; Trino's TABLE(SEQUENCE(…)) has sequential_number."""
     rows, alias = table.this, table.args.get("alias")
     if table.args.get("ordinality"):
+        if _number(table, dialect):
+            return
         raise Untranslatable("WITH ORDINALITY of another function than unnest(…), which takes the array of the rows")
     if not isinstance(rows, exp.Anonymous):
         return

@@ -10,7 +10,7 @@ from tablestore_engine.errors import ParseError, SqlError
 
 SQL = """select
   id,
-  coalesce(name, 'x') glob 'a*' as named,
+  coalesce(name, 'x') glob lower('a*') as named,
   unknown_function(id + 1)
 from t"""
 
@@ -27,11 +27,11 @@ def marked(translation, word):
 
 
 def test_a_construct_that_spark_cannot_parse_is_named_in_the_text_of_the_model(translation):
-    found = about_source(ParseError("Syntax error"), "Syntax error.", *marked(translation, "'a*'"), [translation])
+    found = about_source(ParseError("Syntax error"), "Syntax error.", *marked(translation, "LOWER"), [translation])
     assert found == (
         "The model 'm' in the dialect 'duckdb' has a construct that Spark's SQL does not have, in line 3, column 3: "
-        "coalesce(name, 'x') glob 'a*'. Spark says of the translation, which is in target/run: Syntax error. Write it "
-        "in another way, or the model in Spark's SQL with `dialect: spark`."
+        "coalesce(name, 'x') glob lower('a*'). Spark says of the translation, which is in target/run: Syntax error. "
+        "Write it in another way, or the model in Spark's SQL with `dialect: spark`."
     )
 
 

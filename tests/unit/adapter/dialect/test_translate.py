@@ -123,7 +123,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("trino", "select max(a, 2) from t", "MAX(value, number)"),
         ("snowflake", "select typeof(a) from t", "TYPEOF"),
         ("snowflake", "select to_char(a, '9,999.00') from t", "TO_CHAR of a number"),
-        ("snowflake", "select object_construct(a, b) from t", "OBJECT_CONSTRUCT with computed keys"),
+        ("snowflake", "select object_construct(a, b, c, d) from t", "OBJECT_CONSTRUCT with computed keys"),
         (
             "postgres",
             "select jsonb_build_object('k', '[1]') from t",
@@ -132,7 +132,13 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("snowflake", "select seq4() from t", "SEQ4 outside of TABLE(GENERATOR"),
         ("bigquery", "select safe.soundex(a) from t", "SAFE.SOUNDEX"),
         ("bigquery", "select net.reg_domain(a) from t", "NET.REG_DOMAIN"),
-        ("postgres", "select regexp_matches(a, 'b') from t", "REGEXP_MATCHES, which leaves out rows"),
+        ("postgres", "select regexp_matches(a, b) from t", "REGEXP_MATCHES with a computed pattern"),
+        ("postgres", "select jsonb_strip_nulls(a) from t", "JSONB_STRIP_NULLS of JSON that the query does not build"),
+        (
+            "snowflake",
+            "select * from t pivot(sum(b) for s in (any))",
+            "PIVOT … IN (ANY), whose columns come from the data",
+        ),
         ("bigquery", "select parse_date('%e', a) from t", "%e in a pattern"),
         ("postgres", "delete from t", "WITH or FROM, but DELETE"),
         ("duckdb", "pivot t on a using sum(b)", "the statement PIVOT without one column and its values"),
@@ -179,7 +185,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("snowflake", "select initcap(a, b) from t", "INITCAP with computed delimiters"),
         ("postgres", "select decode(a, 'escape') from t", "DECODE of escape"),
         ("postgres", "select array_agg(distinct a order by b) from t", "ARRAY_AGG(DISTINCT a ORDER BY b)"),
-        ("postgres", "select * from string_to_table('a,b', ',') with ordinality", "WITH ORDINALITY of another"),
+        ("postgres", "select * from json_each(a) with ordinality", "WITH ORDINALITY of another"),
         ("trino", "select to_date(a, 'yyyy-ddd') from t", "the pattern 'yyyy-ddd' of TO_DATE"),
     ],
 )

@@ -1,5 +1,5 @@
-"""DuckDB's COLUMNS(*) and COLUMNS('pattern'): an item of a select list for each such column, and a condition in WHERE
-that holds for all of them. The columns of the tables must be known."""
+"""DuckDB's COLUMNS(*), COLUMNS('pattern') and * LIKE: an item of a select list for each such column, and a condition in
+WHERE that holds for all of them. The columns of the tables must be known."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ def write_columns_out(tree: exp.Expr, dialect: str, columns_of: Columns | None) 
     """Replace COLUMNS(…), in inner queries first. Raises Untranslatable where the columns are not known."""
     for select in reversed(list(tree.find_all(exp.Select))) if dialect == "duckdb" else ():
         for item in list(select.expressions):
+            if isinstance(item, (exp.Like, exp.ILike)) and isinstance(item.this, exp.Star):
+                item.replace(_alike(item, select, columns_of))
+                continue
             chosen = _chosen(item, select, columns_of)
             if chosen is not None:
                 item.replace(list(_items(item, chosen, joined=bool(select.args.get("joins")))))
@@ -26,6 +29,14 @@ def write_columns_out(tree: exp.Expr, dialect: str, columns_of: Columns | None) 
         if where is not None and chosen is not None:
             joined = bool(select.args.get("joins"))
             where.set("this", exp.and_(*(_for(where.this, one, joined=joined) for one in chosen)))
+
+
+def _alike(item: exp.Expr, select: exp.Select, columns_of: Columns | None) -> list[exp.Expr]:
+    """The columns of `* LIKE 'a%'`."""
+    parts = (".*" if one == "%" else "." if one == "_" else re.escape(one) for one in item.expression.name)
+    pattern = re.compile("".join(parts), re.IGNORECASE if isinstance(item, exp.ILike) else 0)
+    found = columns_of_star(item.this, select, columns_of, "SELECT * LIKE")
+    return [exp.column(name.copy()) for _, name in found if pattern.fullmatch(name.name)]
 
 
 def _chosen(part: exp.Expr, select: exp.Select, columns_of: Columns | None) -> _Chosen | None:

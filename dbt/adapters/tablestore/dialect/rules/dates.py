@@ -286,7 +286,8 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
         if dialect == "snowflake" and time.name.isdigit() and int(time.name) >= _FIRST_MILLIS:
             return _of_smaller_units(int(time.name))
         node.set("this", exp.Literal.number(time.name))  # TO_TIMESTAMP('1700000000')
-    if dialect == "duckdb" and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
+    known = time.meta.get("time") or (isinstance(time, exp.Cast) and time.to.is_type(*_TIMES))
+    if dialect == "duckdb" and known:
         return call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
     if dialect == "trino":
         node.set("zone", None)  # it says how the time is shown

@@ -180,7 +180,7 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
         value = node.this.unnest()
         if dialect == "redshift" and _is_time(value):
             return exp.cast(node.this, "date")
-        if dialect == "redshift" and _is_fraction(value):
+        if dialect == "redshift" and (_is_fraction(value) or value.meta.get("number")):
             return _whole(node.this)
         if dialect == "redshift":
             raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
@@ -204,7 +204,8 @@ def _whole(number: exp.Expr) -> exp.Expr:
 
 def _is_time(value: exp.Expr) -> bool:
     """Whether a value is surely a timestamp."""
-    return isinstance(value, exp.CurrentTimestamp) or (isinstance(value, exp.Cast) and value.to.is_type(*_STAMPS))
+    known = isinstance(value, exp.CurrentTimestamp) or bool(value.meta.get("time"))
+    return known or (isinstance(value, exp.Cast) and value.to.is_type(*_STAMPS))
 
 
 def _overlay(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -233,8 +234,7 @@ def _decoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _digits(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """TO_HEX of Postgres has small letters."""
-    plain = exp.Anonymous(this="HEX", expressions=[node.this])
-    return exp.Lower(this=plain) if dialect == "postgres" else None
+    return exp.Lower(this=exp.Anonymous(this="HEX", expressions=[node.this])) if dialect == "postgres" else None
 
 
 def _unequal(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -265,9 +265,9 @@ def _with_all(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _encoded(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """Postgres' ENCODE makes a text of bytes."""
-    charset = node.args["charset"].name.lower()
     if dialect != "postgres":
         return None
+    charset = node.args["charset"].name.lower()
     if charset not in ("hex", "base64"):
         raise Untranslatable(f"ENCODE as {charset}")
     if charset == "base64":

@@ -58,6 +58,11 @@ def _object(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect != "snowflake":
         return None
     pairs = [(one.this if isinstance(one, exp.PropertyEQ) else None, one.expression) for one in node.expressions]
+    key, value = pairs[0] if len(pairs) == 1 else (None, None)
+    if key is not None and value is not None and not isinstance(key, (exp.Literal, exp.Identifier)):
+        absent = exp.or_(*(exp.Is(this=exp.paren(one), expression=exp.Null()) for one in (key, value)))
+        made = call("TO_JSON", _map(key, value), _plain_times())
+        return call("IF", absent, exp.Literal.string("{}"), made)
     if any(not isinstance(key, (exp.Literal, exp.Identifier)) for key, _ in pairs):
         raise Untranslatable("OBJECT_CONSTRUCT with computed keys (write spark__to_json(spark__map(…)))")
     struct = _struct([(key.name, value) for key, value in pairs if key is not None])
@@ -81,6 +86,8 @@ def built(name: str, given: Sequence[exp.Expr]) -> exp.Expr | None:
 
 
 def _keeping_nulls(pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
+    if len(pairs) == 1 and not isinstance(pairs[0][0], exp.Literal):
+        return call("TO_JSON", _map(*pairs[0]), with_nulls())
     if any(not isinstance(key, exp.Literal) for key, _ in pairs):
         raise Untranslatable("a JSON object with computed keys (write spark__to_json(spark__map(…)))")
     return call("TO_JSON", _struct([(key.name, value) for key, value in pairs]), with_nulls())
@@ -100,12 +107,20 @@ def with_nulls() -> exp.Expr:
 def _struct(pairs: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
     parts: list[exp.Expr] = []
     for key, given in pairs:
-        value = variant_of(given) if is_part(given) else given
-        if _is_json(value):
-            raise Untranslatable(f"a JSON object of a part of JSON without a cast ('{key}')")
-        inner = value.expressions[0] if isinstance(value, exp.Anonymous) and value.name == "TO_JSON" else value
-        parts += [exp.Literal.string(key), inner.copy()]
+        parts += [exp.Literal.string(key), _member(key, given)]
     return call("NAMED_STRUCT", *parts)
+
+
+def _member(key: str, given: exp.Expr) -> exp.Expr:
+    value = variant_of(given) if is_part(given) else given
+    if _is_json(value):
+        raise Untranslatable(f"a JSON object of a part of JSON without a cast ('{key}')")
+    named = isinstance(value, exp.Anonymous) and value.name == "TO_JSON"
+    return (value.expressions[0] if named else value).copy()  # type: ignore[no-any-return]
+
+
+def _map(key: exp.Expr, value: exp.Expr) -> exp.Expr:
+    return call("MAP", exp.cast(key.copy(), "text"), _member(key.sql(), value))
 
 
 def _row(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -297,51 +312,6 @@ def _is_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect != "snowflake" or not part or not isinstance(node.expression, exp.Null):
         return None
     return exp.Is(this=variant_of(value), expression=exp.Null())
-
-
-def flattened(value: exp.Expr, more: Sequence[str], prefix: str, mode: str, *, outer: bool) -> exp.Expr:
-    """The rows of a JSON array or object, or by `mode` of one of both: key, index and value, which is a text; of
-    `more`, path and this."""
-    element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
-    no_key, no_index = exp.cast(exp.Null(), "text"), exp.cast(exp.Null(), "int")
-    pair = [exp.Dot(this=element.copy(), expression=exp.to_identifier(one)) for one in ("key", "value")]
-    array = {"key": no_key, "index": index, "value": element, **_further(value, more, _array_path(prefix))}
-    of_array = exp.Lambda(this=_entry(array), expressions=[element, index])
-    entry = {"key": pair[0], "index": no_index, "value": pair[1], **_further(value, more, _key_path(prefix, pair[0]))}
-    of_object = exp.Lambda(this=_entry(entry), expressions=[element.copy()])
-    listed = call("FROM_JSON", value.copy(), exp.Literal.string(_TEXTS))
-    entries = call("MAP_ENTRIES", call("FROM_JSON", value.copy(), exp.Literal.string("MAP<STRING, STRING>")))
-    rows = {"array": call("TRANSFORM", listed, of_array), "object": call("TRANSFORM", entries, of_object)}
-    made = rows.get(mode) or call("COALESCE", *rows.values())
-    return call("INLINE_OUTER" if outer else "INLINE", made)
-
-
-def flattened_array(value: exp.Expr, more: Sequence[str], *, outer: bool) -> exp.Expr:
-    """The rows of an array: index and value; of `more`, path and this."""
-    element, index = exp.to_identifier("_e"), exp.to_identifier("_i")
-    entry = {"index": index, "value": element, **_further(value, more, _array_path(""))}
-    rows = call("TRANSFORM", value.copy(), exp.Lambda(this=_entry(entry), expressions=[element, index]))
-    return call("INLINE_OUTER" if outer else "INLINE", rows)
-
-
-def _further(value: exp.Expr, more: Sequence[str], path: exp.Expr) -> dict[str, exp.Expr]:
-    return {name: path if name == "path" else value for name in more}
-
-
-def _array_path(prefix: str) -> exp.Expr:
-    return call("CONCAT", exp.Literal.string(f"{prefix}["), exp.column("_i"), exp.Literal.string("]"))
-
-
-def _key_path(prefix: str, key: exp.Expr) -> exp.Expr:
-    plain = call("CONCAT", exp.Literal.string(f"{prefix}."), key.copy()) if prefix else key.copy()
-    quoted = call("CONCAT", exp.Literal.string(f"{prefix}['"), key.copy(), exp.Literal.string("']"))
-    simple = exp.RegexpLike(this=key.copy(), expression=exp.Literal.string("^[A-Za-z_][A-Za-z0-9_$]*$"))
-    return call("IF", simple, plain, quoted)
-
-
-def _entry(fields: Mapping[str, exp.Expr]) -> exp.Expr:
-    parts = [part for name, one in fields.items() for part in (exp.Literal.string(name), one.copy())]
-    return call("NAMED_STRUCT", *parts)
 
 
 def _field(node: exp.Expr, dialect: str) -> exp.Expr | None:

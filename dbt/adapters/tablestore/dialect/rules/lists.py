@@ -10,7 +10,8 @@ from sqlglot.transforms import unnest_to_explode
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 from dbt.adapters.tablestore.dialect.rules.intervals import is_date
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, flattened, flattened_array, is_json_text, rows_of
+from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_json_text, rows_of
+from dbt.adapters.tablestore.dialect.rules.json_values.flattening import flattened, flattened_array
 
 _FLATTENED: Final = ("index", "value")
 

@@ -94,6 +94,8 @@ def by_name(name: str, given: list[exp.Expr]) -> exp.Expr | None:
     """Functions of regular expressions that sqlglot does not know; None for another function."""
     if name == "REGEXP_SPLIT_TO_ARRAY" and len(given) == 2:
         return call("SPLIT", *given)
+    if name == "REGEXP_MATCHES" and len(given) in (2, 3):
+        return _rows_of_matches(*given)
     if name == "REGEXP_MATCH" and len(given) == 2:
         text, pattern = given
         if not isinstance(pattern, exp.Literal):
@@ -102,6 +104,34 @@ def by_name(name: str, given: list[exp.Expr]) -> exp.Expr | None:
         parts = [call("REGEXP_EXTRACT", text.copy(), pattern.copy(), exp.Literal.number(i)) for i in numbers]
         return call("IF", exp.RegexpLike(this=text, expression=pattern), call("ARRAY", *parts), exp.Null())
     return None
+
+
+def _rows_of_matches(text: exp.Expr, pattern: exp.Expr, flags: exp.Expr | None = None) -> exp.Expr:
+    """Postgres' REGEXP_MATCHES: a row for the first match, or by the flag g for each, and none without a match."""
+    options = _text(flags)
+    if not isinstance(pattern, exp.Literal) or set(options) - set("gi"):
+        raise Untranslatable("REGEXP_MATCHES with a computed pattern, or other flags than g and i")
+    pattern = exp.Literal.string(f"(?i){pattern.name}") if "i" in options else pattern
+    count = groups_in(pattern.name)
+    if "g" not in options:
+        first = by_name("REGEXP_MATCH", [text, pattern])
+        return call("EXPLODE", call("ARRAY_COMPACT", call("ARRAY", *([first] if first is not None else []))))
+    if count > 1:
+        raise Untranslatable("REGEXP_MATCHES of all matches of several groups (match each group)")
+    found = call("REGEXP_EXTRACT_ALL", text, pattern, exp.Literal.number(count))
+    one = exp.Lambda(this=call("ARRAY", exp.column("_m")), expressions=[exp.to_identifier("_m")])
+    return call("EXPLODE", call("TRANSFORM", found, one))
+
+
+def _glob(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """GLOB by a constant pattern: * is any text, ? a character, and [ab] or [!ab] one of several."""
+    pattern = node.expression
+    if not isinstance(pattern, exp.Literal):
+        return None
+    parts = re.findall(r"\[!?[^\]]+\]|.", pattern.name, re.DOTALL)
+    known = {"*": ".*", "?": "."}
+    made = [one.replace("[!", "[^", 1) if len(one) > 1 else known.get(one, re.escape(one)) for one in parts]
+    return exp.RegexpLike(this=node.this, expression=exp.Literal.string(f"^(?s:{''.join(made)})$"))
 
 
 def _matches_any_case(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -207,6 +237,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.RegexpILike: _matches_any_case,
     exp.RegexpReplace: _replaced_text,
     exp.SimilarTo: _similar,
+    exp.Glob: _glob,
     exp.RegexpCount: _counted,
     exp.RegexpInstr: _counted,
     exp.RegexpLike: _whole_match,

@@ -125,6 +125,7 @@ _GIVEN = (exp.Literal, exp.Column, exp.Cast, exp.Func)
 
 _REFUSED: Mapping[type, str] = {
     exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.PivotAny: "PIVOT … IN (ANY), whose columns come from the data (list the values)",
     exp.Connect: "CONNECT BY (write a recursive CTE)",
     exp.Command: "a statement that is not a query",
     exp.TsOrDsToTime: "TO_TIME (keep the time as a text)",

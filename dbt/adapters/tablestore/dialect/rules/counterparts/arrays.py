@@ -77,6 +77,9 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "duckdb" and isinstance(node.this, exp.Literal) and node.this.is_string and index is not None:
         length = exp.Literal.number(0 if index.name == "0" else 1)  # Spark takes 0 for 1
         return call("SUBSTRING", node.this, index, length)
+    if dialect == "duckdb" and node.this.meta.get("text") and index is not None:
+        number = _from_one(index)
+        return call("SUBSTRING", node.this, number, exp.Literal.number(0 if number.name == "0" else 1))
     if dialect in ("bigquery", "redshift") and isinstance(index, exp.Literal):
         step = f"['{index.name}']" if index.is_string else f"[{index.name}]"
         return step_into(node.this, step)

@@ -14,7 +14,14 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
-from dbt.adapters.tablestore.dialect.rules.json_parts import built, call, is_part, json_of_any, variant_of
+from dbt.adapters.tablestore.dialect.rules.json_parts import (
+    built,
+    call,
+    is_part,
+    json_of_any,
+    variant_of,
+    with_nulls,
+)
 
 _Given = Sequence[exp.Expr]
 _MEMBERS: Final = "MAP<STRING, VARIANT>"
@@ -166,6 +173,17 @@ def _any(given: _Given, node: exp.Expr) -> exp.Expr | None:
     return made
 
 
+def _without_nulls(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """JSONB_STRIP_NULLS of an object that the query builds."""
+    made = given[0].unnest() if len(given) == 1 else None
+    plain = isinstance(made, exp.Anonymous) and made.name == "TO_JSON"
+    if made is None or not plain or any(one.name == "TRY_PARSE_JSON" for one in made.find_all(exp.Anonymous)):
+        raise Untranslatable("JSONB_STRIP_NULLS of JSON that the query does not build of plain values")
+    options = with_nulls()
+    options.expressions[1].set("this", "true")
+    return call("TO_JSON", made.expressions[0], options)
+
+
 def _object(given: _Given, node: exp.Expr) -> exp.Expr | None:
     """Redshift's OBJECT('k', v, …)."""
     return built("JSONB_BUILD_OBJECT", given)
@@ -218,6 +236,8 @@ MAKERS: Final[Mapping[str, Mapping[str, Callable[[_Given, exp.Expr], exp.Expr | 
     "postgres": {
         **dict.fromkeys(("TO_JSON", "TO_JSONB"), _any),
         "JSONB_SET": _set_by_keys,
+        **dict.fromkeys(("JSONB_STRIP_NULLS", "JSON_STRIP_NULLS"), _without_nulls),
+        "ARRAY_TO_JSON": lambda given, node: call("TO_JSON", given[0], with_nulls()) if len(given) == 1 else None,
         **dict.fromkeys(("JSONB_BUILD_ARRAY", "JSON_BUILD_ARRAY"), _array),
     },
     "redshift": {"OBJECT": _object, "IS_ARRAY": _is_kind("ARRAY"), "IS_OBJECT": _is_kind("OBJECT")},

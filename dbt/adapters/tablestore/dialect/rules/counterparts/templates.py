@@ -241,7 +241,6 @@ REASONS: Final[Mapping[tuple[str, str], str]] = {
     ("bigquery", "LAX_INT64"): "LAX_INT64 (write safe_cast(json_value(j) as int64))",
     ("bigquery", "LAX_STRING"): "LAX_STRING (write json_value(j))",
     ("trino", "XXHASH64"): "XXHASH64, of which Spark's has other values (write spark__xxhash64 where any hash will do)",
-    ("postgres", "REGEXP_MATCHES"): "REGEXP_MATCHES, which leaves out rows without a match (write REGEXP_MATCH)",
     ("duckdb", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("postgres", "MAKE_TIME"): "MAKE_TIME (keep the time as a text)",
     ("duckdb", "COLUMNS"): "COLUMNS(…) outside of a select list or WHERE (name the columns)",

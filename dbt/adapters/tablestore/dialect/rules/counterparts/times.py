@@ -1,4 +1,4 @@
-"""Dates and intervals that are made of numbers."""
+"""Dates and intervals that are made of numbers, and spans of time that overlap."""
 
 from __future__ import annotations
 
@@ -49,7 +49,23 @@ def _interval(node: exp.Expr, dialect: str) -> exp.Expr:
     return call("MAKE_INTERVAL", *(exp.Literal.number(0) if one is None else one.copy() for one in given))
 
 
+def _overlap(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """(a, b) OVERLAPS (c, d): spans that end before their last time, unless this is their first one, too."""
+    pairs = [one.expressions for one in (node.this.unnest(), node.expression.unnest())]
+    if dialect == "databricks" or any(len(one) != 2 for one in pairs):
+        return None
+    spans = []
+    for start, given in pairs:
+        end = exp.Add(this=start.copy(), expression=given) if isinstance(given, exp.Interval) else given
+        spans.append([call(name, start.copy(), end.copy()) for name in ("LEAST", "GREATEST")])
+    (first, end_of_first), (second, end_of_second) = spans
+    together = exp.EQ(this=first.copy(), expression=second.copy())
+    within = exp.and_(exp.LT(this=first, expression=end_of_second), exp.LT(this=second, expression=end_of_first))
+    return exp.paren(exp.or_(together, within), copy=False)
+
+
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.DateFromParts: _date,
     exp.MakeInterval: _interval,
+    exp.Overlaps: _overlap,
 }
