@@ -30,7 +30,11 @@ from tablestore_engine.sql.functions.execute_functions import (
 )
 from tablestore_engine.sql.pinned_queries.explained_query import plan_of
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
-from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary, refuse_temporary_views
+from tablestore_engine.sql.pinned_queries.temporary_objects import (
+    refuse_replaced,
+    refuse_temporary,
+    refuse_temporary_views,
+)
 from tablestore_engine.sql.procedures.call_procedure import describe_procedure, execute_call, show_procedures
 from tablestore_engine.sql.query.empty_queries import returns_nothing
 from tablestore_engine.sql.result import StatementResult
@@ -277,6 +281,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frame = frames.run(bound)
     what = f"View '{database}.{name}'"
     refuse_temporary_views(frames.spark, what, frames.temporaries)
+    refuse_replaced(frames.spark, what, statement.query_sql)
     if may_have_made(frames.spark):
         refuse_temporary(frames.spark, what, statement.query_sql, bound.text)
     if frames.reads_view(database, name):

@@ -5,6 +5,7 @@ Another session would not find them, or find others, so such a definition is ref
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -14,11 +15,12 @@ from tablestore_engine.spark.queries.session_functions import users_functions
 from tablestore_engine.spark.queries.session_variables import variables_of
 from tablestore_engine.spark.queries.temp_views import ends_with_session, is_temporary
 from tablestore_engine.sql.query.function_calls import function_calls
-from tablestore_engine.sql.tokens.lexer import tokenize
+from tablestore_engine.sql.tokens.lexer import QUOTED, STRING, tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_VARIABLE: Final = re.compile(r"\$\{\S+?\}")
 _OF_EXPRESSIONS: Final = frozenset(
     ["SELECT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "AS"]
 )
@@ -39,6 +41,7 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
 
     `what` is defined by the user's text `query_sql`, which Spark gets as `planned_sql`.
     """
+    refuse_replaced(spark, what, query_sql)
     called = {one.parts[-1].lower() for one in function_calls(query_sql) if _may_be_temporary(one.parts)}
     for name in sorted(called & users_functions(spark)) if called else ():
         raise SqlError(
@@ -52,6 +55,28 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
                 f"{what} cannot read the variable '{name}', which ends with the session.",
                 hint="Write its value instead.",
             )
+
+
+def refuse_replaced(spark: SparkSession, what: str, query_sql: str) -> None:
+    """Raise a SqlError for a definition with a variable `${name}`, which Spark replaces by a setting of the session
+    whenever it reads the text."""
+    found = _replaced(query_sql) if "${" in query_sql else None
+    if found is not None and str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() == "true":
+        raise SqlError(
+            f"{what} cannot read the variable '{found}', which ends with the session.",
+            hint="Write its value instead; concat('$', '{…}') is a text of these characters.",
+        )
+
+
+def _replaced(query_sql: str) -> str | None:
+    """The first variable in a text, outside of its comments."""
+    for one, behind in pairwise(tokenize(query_sql)):
+        if one.kind in (STRING, QUOTED) or (one.key == "$" and behind.key == "{"):
+            end = one.end if one.kind in (STRING, QUOTED) else len(query_sql)
+            found = _VARIABLE.search(query_sql, one.start, end)
+            if found is not None:
+                return found[0]
+    return None
 
 
 def _bare_names(query_sql: str) -> set[str]:
