@@ -16,6 +16,8 @@ pytestmark = pytest.mark.spark
 PAIRS = "(values (1, 'x'), (2, null), (3, 'z')) as t(a, b)"
 JSON = """'{"a": 1, "b": {"c": "x"}, "l": ["x", 2, {"k": true}], "n": null}'::jsonb"""
 LIST = """'["x", 2, "y"]'::jsonb"""
+RECORDS = """'[{"id": 1, "n": {"k": 2}}, {"id": "2", "l": [7]}]'"""
+RECORD = """'{"a": "x", "B": 1.5}'"""
 VALUES = [
     # JSON of rows
     ("postgres", f"(select jsonb_agg(b order by a desc) from {PAIRS})", '["z",null,"x"]'),
@@ -147,6 +149,12 @@ ROWS = [
      [('"x"', 1), ('"y"', 3), ("2", 2)]),
     ("postgres", "select w.w, w.ordinality o from (values ('a b')) t(s), string_to_table(t.s, ' ') with ordinality w",
      ["w", "o"], [("a", 1), ("b", 2)]),
+    ("postgres", "select unnest(array['1', '2'])::int + 1 as x, unnest(array['a']) as y", ["x", "y"],
+     [(2, "a"), (3, None)]),
+    ("postgres", "select unnest(array[1]) as x, unnest(null::int[]) as y", ["x", "y"], [(1, None)]),
+    ("postgres", f"select id, n, l[1] as l from jsonb_to_recordset({RECORDS}) as x(id int, n jsonb, l int[])",
+     ["id", "n", "l"], [(1, '{"k":2}', None), (2, None, 7)]),
+    ("postgres", f"select * from jsonb_to_record({RECORD}) as r(a text, c int)", ["a", "c"], [("x", None)]),
     ("duckdb", "select * like 'a%' from (select 1 as a, 2 as b, 3 as ab)", ["a", "ab"], [(1, 3)]),
 ]  # fmt: skip
 

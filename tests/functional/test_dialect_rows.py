@@ -177,7 +177,7 @@ SOURCES = [
 REFUSED = [
     ("trino", "date_diff(u, a, b) from t", "the unit U of a time"),
     ("trino", "k from t cross join unnest(t.m) with ordinality as x(k, v, o)", "WITH ORDINALITY of a map, or of rows"),
-    ("postgres", "unnest(a), unnest(b) from t", "several UNNEST in one select list"),
+    ("postgres", "unnest(a), b, unnest(c) from t", "several UNNEST in one select list"),
     ("redshift", "v from t, unpivot t.o as v at a", "AT outside of FROM"),
     ("snowflake", "strtok('a', d) from t", "STRTOK with computed delimiters"),
     ("duckdb", "time_bucket(interval '1 month 2 days', d) from t", "of months and of days"),

@@ -19,6 +19,7 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import call
 _TEXTS: Final = "ARRAY<STRING>"
 _SPLITTING: Final = ("REGEXP_SPLIT_TO_TABLE", "STRING_TO_TABLE")
 _MOST_COLUMNS_OF_A_MAP: Final = 2
+_RECORDS: Final = ("JSONB_TO_RECORDSET", "JSON_TO_RECORDSET", "JSONB_TO_RECORD", "JSON_TO_RECORD")
 
 
 def read_row_sources(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
@@ -178,8 +179,41 @@ def _number(table: exp.Expr, dialect: str) -> bool:
     return True
 
 
+def _record(table: exp.Expr) -> bool:
+    """JSONB_TO_RECORDSET(j) AS x(id int, name text), and JSONB_TO_RECORD of one object; whether a source is one. As in
+    Postgres, each member is made of its text."""
+    rows, alias = table.this, table.args.get("alias")
+    name = rows.name.upper() if isinstance(rows, exp.Anonymous) else ""
+    fields = [one for one in alias.columns if isinstance(one, exp.ColumnDef)] if alias is not None else []
+    if name not in _RECORDS or len(rows.expressions) != 1 or not fields or alias is None:
+        return False
+    texts = ", ".join(f"`{one.name}`: STRING" for one in fields)
+    pairs = [(exp.Literal.string(one.name), _member(one)) for one in fields]
+    entry = call("NAMED_STRUCT", *(part for pair in pairs for part in pair))
+    given = rows.expressions[0].copy()
+    listed = name.endswith("SET")
+    kind = f"ARRAY<STRUCT<{texts}>>" if listed else f"STRUCT<{texts}>"
+    parsed = call("FROM_JSON", given, exp.Literal.string(kind))
+    array = parsed if listed else call("ARRAY", parsed)
+    entries = call("TRANSFORM", array, exp.Lambda(this=entry, expressions=[exp.to_identifier("_r")]))
+    own = alias.this.copy() if alias.this else exp.to_identifier("_rows")
+    columns = exp.TableAlias(this=own, columns=[one.this.copy() for one in fields])
+    _replace(table, call("INLINE", entries), columns)
+    return True
+
+
+def _member(column: exp.Expr) -> exp.Expr:
+    text: exp.Expr = exp.Dot(this=exp.column("_r"), expression=exp.to_identifier(column.name, quoted=True))
+    kind = column.args["kind"]
+    if kind.is_type("array"):
+        return call("FROM_JSON", text, exp.Literal.string(kind.sql("spark")))
+    return text if kind.is_type("text", "json", "jsonb") else exp.cast(text, kind.copy())
+
+
 def _name_splits(table: exp.Expr, dialect: str) -> None:
     """The alias of rows of texts names their column, too; Trino's TABLE(SEQUENCE(…)) has sequential_number."""
+    if dialect == "postgres" and _record(table):
+        return
     rows, alias = table.this, table.args.get("alias")
     if table.args.get("ordinality"):
         if _number(table, dialect):

@@ -174,8 +174,9 @@ def _left_unnest(node: exp.Expr, dialect: str) -> None:
     """LEFT JOIN UNNEST keeps rows whose array is empty, of which sqlglot makes a join without these."""
     if not isinstance(node, exp.Select):
         return
-    if sum(one.find(exp.Explode) is not None for one in node.expressions) > 1 and dialect != "databricks":
-        raise Untranslatable("several UNNEST in one select list (write FROM t, UNNEST(a, b) AS x(a, b))")
+    several = [one for one in node.expressions if one.find(exp.Explode) is not None]
+    if len(several) > 1 and dialect != "databricks":
+        _zip(node, several)
     joins = [one for one in node.args.get("joins") or [] if _unnested(one)]
     for one in joins:
         condition = one.args.get("on")
@@ -188,6 +189,23 @@ def _left_unnest(node: exp.Expr, dialect: str) -> None:
     unnest_to_explode(node)
     for one, lateral in zip(joins, node.args["laterals"][known:], strict=True):
         lateral.set("outer", one.side == "LEFT")
+
+
+def _zip(select: exp.Select, items: list[exp.Expr]) -> None:
+    """Two UNNEST side by side in a select list: rows of both arrays, and nulls behind the end of the shorter one."""
+    where = [number for number, one in enumerate(select.expressions) if any(one is item for item in items)]
+    found = [list(one.find_all(exp.Explode)) for one in items]
+    if len(items) != 2 or where[1] != where[0] + 1 or any(len(one) != 1 for one in found):
+        raise Untranslatable("several UNNEST in one select list (write FROM t, UNNEST(a, b) AS x(a, b))")
+    arrays, fields = [], []
+    for item, (rows,), name in zip(items, found, ("_x", "_y"), strict=True):
+        arrays.append(exp.Coalesce(this=rows.this.copy(), expressions=[call("ARRAY")]))
+        rows.replace(exp.column(name))
+        value = item.unalias() if item is not rows else exp.column(name)
+        fields += [exp.Literal.string(item.alias or "unnest"), value.copy()]
+    both = exp.Lambda(this=call("NAMED_STRUCT", *fields), expressions=[exp.to_identifier(one) for one in ("_x", "_y")])
+    kept = [one for number, one in enumerate(select.expressions) if number not in where]
+    select.set("expressions", [*kept[: where[0]], call("INLINE", call("ZIP_WITH", *arrays, both)), *kept[where[0] :]])
 
 
 def _unnested(join: exp.Expr) -> bool:
