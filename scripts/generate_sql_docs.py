@@ -80,7 +80,7 @@ may have one of these names, or one that begins with `__tablestore_`.
 - `SHOW TABLES` and `SHOW VIEWS` list the temporary views behind the tables and views of every schema, and
   `SHOW VIEWS IN global_temp` the global ones.
 - A view, a function, a default value, a computed column and a CHECK constraint outlive the session, so they cannot name
-  its temporary views and functions, nor its variables, nor `${name}`. Temporary views may.
+  its temporary views and functions, nor its variables, nor a `${name}` that it sets. Temporary views may.
 - Spark replaces `${name}` in a text by the setting `name` of the session (`SET name = a`): in constants, conditions and
   PARTITION of INSERT. The name of a table, and a partition that ALTER TABLE or TRUNCATE names, cannot be one.
 - A function of a schema may be called by a text: `identifier('s.f')(x)`. `REFRESH FUNCTION s.f` has no effect, because

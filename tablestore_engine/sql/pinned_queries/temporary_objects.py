@@ -6,7 +6,7 @@ Another session would not find them, or find others, so such a definition is ref
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,9 @@ from tablestore_engine.sql.tokens.lexer import QUOTED, STRING, tokenize
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_VARIABLE: Final = re.compile(r"\$\{\S+?\}")
+_VARIABLE: Final = re.compile(r"\$\{(?:(\w+?):)?(\S+?)\}")
+_OF_SETTINGS: Final = ("spark", "sparkconf", "hivevar", "hiveconf")
+_OF_PROCESS: Final = ("env", "system")
 _OF_EXPRESSIONS: Final = frozenset(
     ["SELECT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "AS"]
 )
@@ -58,25 +60,29 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
 
 
 def refuse_replaced(spark: SparkSession, what: str, query_sql: str) -> None:
-    """Raise a SqlError for a definition with a variable `${name}`, which Spark replaces by a setting of the session
-    whenever it reads the text."""
-    found = _replaced(query_sql) if "${" in query_sql else None
-    if found is not None and str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() == "true":
-        raise SqlError(
-            f"{what} cannot read the variable '{found}', which ends with the session.",
-            hint="Write its value instead; concat('$', '{…}') is a text of these characters.",
-        )
+    """Raise a SqlError for a definition with a variable `${name}` of the session, which Spark replaces by its value
+    whenever it reads the text. What no setting is named is left as it is."""
+    if "${" not in query_sql or str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() != "true":
+        return
+    for found in _variables(query_sql):
+        kind, name = found[1], found[2]
+        set_here = (kind is None or kind in _OF_SETTINGS) and spark.conf.get(name, None) is not None
+        if set_here or kind in _OF_PROCESS:
+            raise SqlError(
+                f"{what} cannot read the variable '{found[0]}', which ends with the session.",
+                hint="Write its value instead; concat('$', '{…}') is a text of these characters.",
+            )
 
 
-def _replaced(query_sql: str) -> str | None:
-    """The first variable in a text, outside of its comments."""
+def _variables(query_sql: str) -> Iterator[re.Match[str]]:
+    """The variables in a text, outside of its comments."""
     for one, behind in pairwise(tokenize(query_sql)):
-        if one.kind in (STRING, QUOTED) or (one.key == "$" and behind.key == "{"):
-            end = one.end if one.kind in (STRING, QUOTED) else len(query_sql)
-            found = _VARIABLE.search(query_sql, one.start, end)
+        if one.kind in (STRING, QUOTED):
+            yield from _VARIABLE.finditer(query_sql, one.start, one.end)
+        elif one.key == "$" and behind.key == "{":
+            found = _VARIABLE.match(query_sql, one.start)
             if found is not None:
-                return found[0]
-    return None
+                yield found
 
 
 def _bare_names(query_sql: str) -> set[str]:

@@ -16,7 +16,9 @@ def temporary(store):
     store.execute("CREATE TEMPORARY VIEW mine AS SELECT id FROM t")
     store.execute("CREATE TEMPORARY FUNCTION my_function(x INT) RETURNS INT RETURN x + 1")
     store.execute("DECLARE OR REPLACE VARIABLE my_variable INT DEFAULT 5")
+    store.execute("SET mine = 5")
     yield store
+    store.execute("RESET mine")
     store.execute("DROP TEMPORARY VARIABLE my_variable")
     store.execute("DROP TEMPORARY FUNCTION my_function")
 
@@ -36,6 +38,8 @@ OF_SESSION = {
     "CREATE VIEW f AS SELECT * FROM t WHERE id < session.my_variable": "View 'default.f' cannot read the variable",
     "CREATE TABLE f (a INT, b INT DEFAULT my_variable + 1)": "default value of column 'b' cannot read the variable",
     "CREATE TABLE f (a INT, b STRING DEFAULT '${mine}')": r"default value of column 'b' cannot read the variable '\$",
+    "CREATE VIEW f AS SELECT id, '${env:HOME}' AS v FROM t": "View 'default.f' cannot read the variable",
+    "CREATE VIEW f AS SELECT id, ${hivevar:mine} AS v FROM t": "View 'default.f' cannot read the variable",
     "CREATE VIEW f AS SELECT id, '${mine}' AS v FROM t": r"View 'default.f' cannot read the variable '\${mine}'",
     "ALTER TABLE t ADD COLUMN b INT DEFAULT my_variable": "default value of column 'b' cannot read the variable",
     "ALTER TABLE t ALTER COLUMN id SET DEFAULT my_function(1)": "of column 'id' cannot call the temporary",
@@ -60,7 +64,7 @@ def test_definitions_name_nothing_of_the_session(temporary, text):
 def test_names_of_a_session_have_other_meanings(temporary):
     """A column hides a variable; texts in quotes are no names; and what ends with the session may use all of it."""
     temporary.execute("CREATE TABLE u (my_variable INT, w STRING DEFAULT concat('my_variable', ' my_function(1)'))")
-    text = "SELECT my_variable, 'variablereference(my_function=' AS t, '${ no }' AS n FROM u -- ${no}"
+    text = "SELECT my_variable, 'variablereference(my_function=' AS t, '${ no }${id}' AS n FROM u -- ${mine}"
     temporary.execute(f"CREATE VIEW kept AS {text}")
     temporary.execute("CREATE FUNCTION named(my_variable INT) RETURNS INT RETURN my_variable * 2")
     temporary.execute("CREATE TEMPORARY VIEW all_of_it AS SELECT my_function(id) + my_variable AS n FROM mine")
