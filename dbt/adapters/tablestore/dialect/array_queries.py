@@ -68,6 +68,9 @@ def _over_unnest(query: exp.Select) -> exp.Select | None:
     for column in columns:
         if column.table.lower() == table:
             column.replace(exp.column(name))
+    for item in list(copied.expressions):
+        if isinstance(item, exp.Star):
+            item.replace(exp.column(name))
     rows.replace(exp.Unnest(expressions=[array.copy()], alias=exp.TableAlias(columns=[exp.to_identifier(name)])))
     return copied
 
@@ -98,6 +101,10 @@ def _replacement(node: exp.Expr, query: exp.Select) -> exp.Expr | None:
     array, name, over = _scope(query, unnest, keys)
     where = query.args.get("where")
     if isinstance(node, exp.Exists):
+        if value.find(exp.AggFunc) is not None:
+            return exp.true()  # an aggregate has a row, whatever the array has
+        if query.args.get("limit"):
+            return None
         test = over(where.this) if where is not None else exp.true()
         return call("EXISTS", array, _lambda(name, test))
     if where is not None:
@@ -168,10 +175,13 @@ def _single(
     array: exp.Expr, name: str, over: Callable[[exp.Expr], exp.Expr], value: exp.Expr, query: exp.Select
 ) -> exp.Expr | None:
     limit = query.args.get("limit")
+    if limit is not None and value.find(exp.AggFunc) is not None:
+        return None
     if isinstance(value, exp.Count) and isinstance(value.this, exp.Star):
-        return None if limit is not None else call("SIZE", array)
+        return call("SIZE", array)
     if type(value) in _AGGREGATES and not value.expressions:
-        return call(_AGGREGATES[type(value)], call("TRANSFORM", array, _lambda(name, over(value.this))))
+        of = value.this.expressions[0] if isinstance(value.this, exp.Distinct) else value.this
+        return call(_AGGREGATES[type(value)], call("TRANSFORM", array, _lambda(name, over(of))))
     first = limit is None or (isinstance(limit.expression, exp.Literal) and limit.expression.name == "1")
     if not first or value.find(exp.AggFunc, exp.Subquery, exp.Star) is not None:
         return None

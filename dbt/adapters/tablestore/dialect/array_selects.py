@@ -37,7 +37,8 @@ def _one_list(query: exp.Query) -> exp.Expr:
     if len(items) != 1 or items[0].is_star or query.args.get("kind"):
         raise Untranslatable("ARRAY(SELECT …) of several columns (aggregate with ARRAY_AGG)")
     item, order, distinct = items[0].unalias(), query.args.get("order"), query.args.get("distinct")
-    several = any(query.args.get(one) for one in _MORE) or (distinct is not None and distinct.args.get("on"))
+    several = any(query.args.get(one) for one in _MORE)
+    several = several or (isinstance(distinct, exp.Distinct) and bool(distinct.args.get("on")))
     rows = [one for one in item.find_all(exp.Explode, exp.Anonymous) if array_of(one) is not None]
     if not isinstance(query, exp.Select) or several or rows or item.find(exp.AggFunc, exp.Window):
         if order is not None:
@@ -106,8 +107,8 @@ def elements_of(name: str, given: Sequence[exp.Expr]) -> exp.Expr | None:
     Spark's, which later rules leave as they are."""
     rows = listed_rows(name, given, "postgres")
     for one in rows.find_all(exp.Anonymous) if rows is not None else ():
-        if one.name == "TO_JSON":
-            one.set("this", "spark__TO_JSON")
+        if one.name in ("TO_JSON", "JSON_OBJECT_KEYS"):
+            one.set("this", f"spark__{one.name}")
     return None if rows is None else rows.expressions[0]
 
 

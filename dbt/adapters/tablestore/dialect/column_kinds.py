@@ -6,7 +6,7 @@ subqueries and common table expressions; a column of a table has the type that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.aliases import cte_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
+from dbt.adapters.tablestore.dialect.rules.json_values.given import branches, gives_json, gives_part, taken_values
 from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
 
 _MOST_LEVELS: Final = 50
@@ -124,6 +125,8 @@ _TEXT: Final = Kind(_is_text, lambda of: of == "string")
 _TIME: Final = Kind(_is_time, lambda of: of.startswith("timestamp"))
 _NUMBER: Final = Kind(_is_number, lambda of: of.startswith(("decimal", "double", "float")) or of.endswith("int"))
 _MADE_JSON: Final = Kind(makes_json, lambda of: False)
+_ANY_JSON: Final = Kind(gives_json, lambda of: False)
+_PART_OF_JSON: Final = Kind(gives_part, lambda of: False)
 
 
 def keep_variant_paths(tree: exp.Expr, columns_of: Columns | None) -> None:
@@ -156,7 +159,8 @@ def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]
             yield from ((one.this, mark, kind) for mark, kind in (("time", _TIME), ("number", _NUMBER)))
     if dialect == "postgres":
         sides = (side for one in tree.find_all(*WITH_OPERATOR) for side in (one.this, one.expression))
-        yield from ((side, "json", _MADE_JSON) for side in sides if isinstance(side, exp.Column))
+        yield from _asked_of_json(sides, _MADE_JSON)
+        yield from _asked_of_json(taken_values(tree), _ANY_JSON)
     if dialect not in ("snowflake", "redshift"):
         return
     for node in tree.find_all(exp.Explode, exp.ArraySize):
@@ -165,3 +169,9 @@ def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]
             value = one.expression if isinstance(one, exp.Kwarg) else one
             if isinstance(value, exp.Column):
                 yield value, "json", JSON_TEXT
+
+
+def _asked_of_json(values: Iterable[exp.Expr], kind: Kind) -> Iterator[tuple[exp.Expr, str, Kind]]:
+    for one in (leaf for value in values for leaf in branches(value)):
+        if isinstance(one, exp.Column):
+            yield from ((one, "json_part", _PART_OF_JSON), (one, "json", kind))

@@ -12,7 +12,7 @@ from sqlglot.optimizer.simplify import simplify
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
-from dbt.adapters.tablestore.dialect.rules.counterparts.slices import of_bounds, of_numbers
+from dbt.adapters.tablestore.dialect.rules.counterparts.slices import is_slice, of_bounds, of_numbers, refuse_dimensions
 from dbt.adapters.tablestore.dialect.rules.json_parts import (
     call,
     is_json,
@@ -70,8 +70,10 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """An element of an array or of JSON, the value of a map, and a character of DuckDB's texts. An index behind the end
     is null in some warehouses, and an error in Spark; DuckDB's l[-1] is the last element."""
     index = node.expressions[0] if len(node.expressions) == 1 else None
-    if isinstance(index, (exp.Slice, exp.Placeholder)) and dialect in ("duckdb", "postgres"):
-        return of_bounds(node.this, index, dialect)
+    if dialect in ("duckdb", "postgres") and index is not None:
+        refuse_dimensions(node, dialect)
+        if is_slice(index):
+            return of_bounds(node.this, index, dialect)
     if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
         return found
     if dialect == "duckdb" and isinstance(node.this, exp.Literal) and node.this.is_string and index is not None:
@@ -157,6 +159,9 @@ def _containing(node: exp.Expr, dialect: str) -> exp.Expr:
     """Postgres' a @> b of arrays, and b <@ a."""
     sides = (node.this, node.expression)
     whole, part = sides if isinstance(node, exp.ArrayContainsAll) else sides[::-1]
+    constant = isinstance(whole, exp.Array) and all(isinstance(one, exp.Literal) for one in whole.expressions)
+    if dialect == "postgres" and not constant:
+        whole = call("ARRAY_COMPACT", whole)  # a null is never contained
     missing = call("ARRAY_EXCEPT", part, whole)
     return exp.EQ(this=call("SIZE", missing), expression=exp.Literal.number(0))
 
@@ -172,8 +177,13 @@ def _parts(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if delimiter is None or isinstance(delimiter, exp.Null):
         parts = filled(_CHARACTERS, [node.this])
     else:
-        whole = isinstance(delimiter, exp.Literal) and not delimiter.name
-        parts = call("ARRAY", node.this) if whole else exp.Split(this=node.this, expression=delimiter)
+        constant = isinstance(delimiter, exp.Literal)
+        whole = constant and not delimiter.name
+        held = filled("if(:a IS NULL, NULL, array(:a))", [node.this])
+        parts = held if whole else exp.Split(this=node.this, expression=delimiter)
+        if not constant:
+            made = [parts, filled(_CHARACTERS, [node.this]), held, delimiter]
+            parts = filled("if(:d IS NULL, :b, if(:d = '', :c, :a))", made)
         empty = exp.EQ(this=node.this.copy(), expression=exp.Literal.string(""))
         parts = call("IF", empty, call("ARRAY"), parts)
     return parts if absent is None else filled("transform(:a, _x -> nullif(_x, :b))", [parts, absent])

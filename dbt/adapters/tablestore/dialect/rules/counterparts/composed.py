@@ -40,7 +40,8 @@ _DAYS: Final = f"day(_p.a) - day(_p.b) - {_EARLIER}"
 _DAYS_BEYOND: Final = f"if({_DAYS} < 0, {_DAYS} + day(last_day(_p.b)), {_DAYS})"
 _TIME_BEYOND: Final = f"({_PASSED.format('_p.a')} - {_PASSED.format('_p.b')} + 86400000000 * {_EARLIER})"
 _SIGNED: Final = (
-    "if(:a < :b, -1, 1) * get(transform(array(named_struct('a', greatest(:a, :b), 'b', least(:a, :b))), _p -> {}), 0)"
+    "CASE WHEN :a < :b THEN -1 WHEN :a >= :b THEN 1 END * "
+    "get(transform(array(named_struct('a', greatest(:a, :b), 'b', least(:a, :b))), _p -> {}), 0)"
 )
 _OF_AGE: Final[Mapping[str, str]] = {
     "YEAR": f"{_MONTHS_OF_AGE} div 12",

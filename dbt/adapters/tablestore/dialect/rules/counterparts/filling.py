@@ -1,4 +1,4 @@
-"""Expressions of Spark's by their texts, in which `:a`, `:b` and `:c` are the arguments of a function, in order."""
+"""Expressions of Spark's by their texts, in which `:a` to `:d` are the arguments of a function, in order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 from sqlglot import exp, parse_one
 
-MARK: Final = re.compile(r":([abc])\b")
-_LETTERS: Final = "abc"
+MARK: Final = re.compile(r":([abcd])\b")
+_LETTERS: Final = "abcd"
 _SIMPLE: Final = (exp.Column, exp.Literal, exp.Paren, exp.Dot, exp.Lambda, exp.Star, exp.Null, exp.Boolean)
 
 
@@ -19,7 +19,7 @@ def _template(text: str) -> exp.Expr:
 
 
 def filled(text: str, given: list[exp.Expr]) -> exp.Expr:
-    """An expression of Spark's by its text, in which `:a`, `:b` and `:c` are the arguments."""
+    """An expression of Spark's by its text, in which `:a` to `:d` are the arguments."""
     made = exp.paren(_template(text).copy(), copy=False)
     for mark in list(made.find_all(exp.Placeholder)):
         mark.replace(_operand(given[_LETTERS.index(mark.name)]))

@@ -11,7 +11,7 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _LISTS: Final = (exp.Array, exp.Split, exp.ArrayAgg, exp.Transform, exp.ArrayFilter, exp.ArraySort, exp.ArrayDistinct)
 _LISTS_BY_NAME: Final = frozenset(["ARRAY", "SPLIT", "TRANSFORM", "FILTER", "SLICE", "ARRAY_SORT", "COLLECT_LIST"])
-_TEXTS: Final = (exp.Concat, exp.DPipe, exp.Upper, exp.Lower, exp.Trim, exp.Replace, exp.Substring, exp.TimeToStr)
+_TEXTS: Final = (exp.Concat, exp.Upper, exp.Lower, exp.Trim, exp.Replace, exp.Substring, exp.TimeToStr)
 _UNKNOWN: Final = "a slice such as a[1:3] of a value whose type is not in the text (write LIST_SLICE, or SUBSTRING)"
 
 
@@ -34,8 +34,8 @@ def of_bounds(of: exp.Expr, bounds: exp.Expr, dialect: str) -> exp.Expr:
     """The elements `l[2:3]` of DuckDB or Postgres, both ends included; in DuckDB, it may be a part of a text. Positions
     below 0 count from the end in DuckDB, and are before the first element in Postgres."""
     start, end = bounds.this, bounds.expression
-    if isinstance(bounds, exp.Placeholder):  # l[:n], as sqlglot reads it
-        start, end = None, exp.column(bounds.name)
+    if not isinstance(bounds, exp.Slice):
+        start, end = None, _end(bounds)
     elif bounds.args.get("step"):
         raise Untranslatable("a slice with a step")
     value = of.unnest()
@@ -53,6 +53,38 @@ def of_bounds(of: exp.Expr, bounds: exp.Expr, dialect: str) -> exp.Expr:
     raise Untranslatable(_UNKNOWN)
 
 
+def is_slice(index: exp.Expr) -> bool:
+    """Whether an index is a slice; sqlglot reads l[:n + 1] as one of a placeholder."""
+    return isinstance(index, exp.Slice) or index.find(exp.Placeholder) is not None
+
+
+def _end(bounds: exp.Expr) -> exp.Expr:
+    """The end of l[:n + 1]."""
+    held = exp.paren(bounds.copy(), copy=False)
+    mark = held.find(exp.Placeholder)
+    if mark is None or not mark.name:
+        raise Untranslatable(_UNKNOWN)
+    if not isinstance(mark.parent, exp.Dot):
+        mark.replace(exp.column(mark.name))
+        return held.this  # type: ignore[no-any-return]
+    whole: exp.Expr = mark
+    steps: list[exp.Expr] = [exp.to_identifier(mark.name)]
+    while isinstance(whole.parent, exp.Dot) and whole.arg_key == "this":
+        whole = whole.parent
+        steps.append(whole.expression.copy())
+    whole.replace(exp.Dot.build(steps) if len(steps) > 2 else exp.Column(this=steps[1], table=steps[0]))
+    return held.this  # type: ignore[no-any-return]
+
+
+def refuse_dimensions(node: exp.Expr, dialect: str) -> None:
+    """Raise Untranslatable for a[1:2][1] of Postgres, which is a slice of two dimensions, and (a[1:2])[1] is not."""
+    outer = node.parent
+    if dialect != "postgres" or not isinstance(outer, exp.Bracket) or node.arg_key != "this":
+        return
+    if any(is_slice(one) for one in (*node.expressions, *outer.expressions)):
+        raise Untranslatable("a slice of several dimensions (write (a[1:2])[1] for an element of a slice)")
+
+
 def _is_list(value: exp.Expr) -> bool:
     if isinstance(value, exp.Cast):
         return bool(value.to.is_type("array"))
@@ -63,6 +95,8 @@ def _is_list(value: exp.Expr) -> bool:
 
 
 def _is_text(value: exp.Expr) -> bool:
+    if isinstance(value, exp.DPipe):  # lists are joined by it, too
+        return any(one.is_string for one in value.flatten())
     return isinstance(value, exp.Cast) and bool(value.to.is_type("text", "varchar", "char"))
 
 

@@ -14,7 +14,7 @@ from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import array_of_rows
 from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import around
 from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of, with_nulls
-from dbt.adapters.tablestore.dialect.rules.json_values.operators import json_text
+from dbt.adapters.tablestore.dialect.rules.json_values.given import json_text
 
 _DIALECTS: Final = ("postgres", "duckdb")
 _OF_PAIRS: Final = ("JSONB_OBJECT_AGG", "JSON_OBJECT_AGG", "JSON_GROUP_OBJECT")
@@ -52,6 +52,7 @@ def _put_array(node: exp.Expr, given: exp.Expr, order: exp.Expr | None, dialect:
     item = given.this if isinstance(given, exp.Order) else given
     distinct = isinstance(item, exp.Distinct)
     value = item.expressions[0] if distinct else item
+    value = _row(value, dialect)
     made = value.unnest()
     written = json_text(made) if is_part(made) or _is_written(made) else None
     inner: exp.Expr = (value if written is None else written).copy()
@@ -70,6 +71,19 @@ def _put_array(node: exp.Expr, given: exp.Expr, order: exp.Expr | None, dialect:
     result = array_of_rows(listed, dialect)
     if result is not None:
         listed.replace(result)
+
+
+def _row(value: exp.Expr, dialect: str) -> exp.Expr:
+    """A value; of Postgres' ROW(a, b), (a, b) and t.*, a struct with the names that the fields have there."""
+    inner = value.unnest()
+    if isinstance(inner, exp.Column) and inner.is_star:
+        return call("STRUCT", inner.copy())
+    plain = isinstance(inner, exp.Anonymous) and inner.name.upper() in ("ROW", "STRUCT")
+    fields = inner.expressions
+    if dialect != "postgres" or not (plain or isinstance(inner, exp.Tuple)) or any(one.is_star for one in fields):
+        return value
+    named = ((exp.Literal.string(f"f{number}"), one.copy()) for number, one in enumerate(fields, start=1))
+    return call("NAMED_STRUCT", *(part for pair in named for part in pair))
 
 
 def _is_written(value: exp.Expr) -> bool:

@@ -6,6 +6,7 @@ that is one of its elements, but only at the top.
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from typing import Any, Final
 
 from sqlglot import exp
@@ -13,6 +14,8 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 _NUMBER: Final = "DECIMAL(38, 10)"
+_MOST: Final = Decimal(10**28)
+_LAST: Final = Decimal(1).scaleb(-10)
 
 
 def holds(at: str, value: Any, level: int = 0) -> str:
@@ -28,6 +31,10 @@ def holds(at: str, value: Any, level: int = 0) -> str:
         return f"(schema_of_variant({at}) = 'BOOLEAN' AND CAST({at} AS STRING) = '{str(value).lower()}')"
     if type(value) is str:
         return f"(schema_of_variant({at}) = 'STRING' AND CAST({at} AS STRING) = {_quoted(value)})"
+    if not _fits(value):
+        raise Untranslatable(
+            f"the number {value} of JSON in @> (28 digits before the point and 10 behind it are the most)"
+        )
     number = f"CAST('{value}' AS {_NUMBER})"
     kinds = f"schema_of_variant({at}) NOT IN ('STRING', 'BOOLEAN')"
     return f"({kinds} AND try_variant_get({at}, '$', '{_NUMBER.lower()}') = {number})"
@@ -38,6 +45,11 @@ def scalar_in(at: str, value: Any, level: int = 0) -> str:
     element = f"_e{level}"
     test = holds(element, value, level + 1)
     return f"size(filter(try_variant_get({at}, '$', 'array<variant>'), {element} -> {test})) > 0"
+
+
+def _fits(number: str) -> bool:
+    value = Decimal(number)
+    return abs(value) < _MOST and value == value.quantize(_LAST, context=Context(prec=60))
 
 
 def _all(tests: list[str]) -> str:

@@ -10,9 +10,20 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
-from dbt.adapters.tablestore.dialect.rules.json_parts import call, is_part, variant_of
 from dbt.adapters.tablestore.dialect.rules.json_values.contained import holds, scalar_in
+from dbt.adapters.tablestore.dialect.rules.json_values.given import (
+    branches,
+    gives_json,
+    is_choice,
+    json_text,
+    of_choice,
+    taken_values,
+)
 
+_TEXTS: Final = (
+    exp.JSONExtractScalar, exp.JSONBExtractScalar, exp.Concat, exp.Upper, exp.Lower, exp.Trim, exp.Substring,
+    exp.Replace,
+)  # fmt: skip
 _WORDS: Final[Mapping[type[exp.Expr], str]] = {
     exp.DPipe: "||", exp.Sub: "-", exp.ArrayContainsAll: "@>", exp.ArrayContainedBy: "<@",
 }  # fmt: skip
@@ -37,25 +48,69 @@ _WITHOUT: Final = (
     f"to_json(map_filter({_MEMBERS.format('_j')}, (_k, _v) -> {{of_key}})), "
     f"to_json(filter({_ELEMENTS.format('_j')}, _e -> {{of_element}})))), 0)"
 )
+_WITHOUT_NONE: Final = "if(:b IS NULL, NULL, {})"
 _WITHOUT_ONE: Final = _WITHOUT.format(of_key="_k <> :b", of_element="to_json(_e) <> to_json(CAST(:b AS VARIANT))")
 _WITHOUT_SOME: Final = _WITHOUT.format(
-    of_key="NOT array_contains(:b, _k)",
-    of_element="NOT array_contains(transform(:b, _x -> to_json(CAST(_x AS VARIANT))), to_json(_e))",
+    of_key="NOT array_contains(array_compact(:b), _k)",
+    of_element="NOT array_contains(transform(array_compact(:b), _x -> to_json(CAST(_x AS VARIANT))), to_json(_e))",
 )
 
 
 def mark_operators(tree: exp.Expr, dialect: str) -> None:
     """Note at operators that they are JSON's (`of_json`), before the values are texts. Raises Untranslatable where an
     operand may be JSON or a text."""
-    for node in tree.find_all(*_WORDS) if dialect == "postgres" else ():
+    if dialect != "postgres":
+        return
+    for node in tree.find_all(*_WORDS):
         sides = (node.this, node.expression)
         if any(map(makes_json, sides)):
             node.meta["of_json"] = True
+            if isinstance(node, exp.DPipe) and any(map(_is_text, sides)):
+                with about(node):
+                    raise Untranslatable(
+                        "the operator || of JSON and a text (cast the JSON to text, or the text to jsonb)"
+                    )
+            for side in sides:
+                _mark_choices(side)
         elif any(map(_looks_like_json, sides)):
             with about(node):
                 raise Untranslatable(
                     f"the operator {_WORDS[type(node)]} of JSON or of texts (cast an operand to jsonb, or to text)"
                 )
+
+    for value in taken_values(tree):
+        _mark_choices(value)
+
+
+def _mark_choices(value: exp.Expr) -> None:
+    """Note at COALESCE and CASE, of which a branch is JSON, that all are (`of_json`)."""
+    for leaf in branches(value):
+        if leaf.meta.get("json_part"):
+            with about(leaf):
+                raise Untranslatable(f"the part '{leaf.name}' of JSON of another query (take it from the JSON here)")
+    for one in value.find_all(exp.Coalesce, exp.Case) if is_choice(value.unnest()) and gives_json(value) else ():
+        if any(leaf is inner for leaf in branches(one) for inner in branches(value)):
+            one.meta["of_json"] = True
+
+
+def _is_text(value: exp.Expr) -> bool:
+    """Whether a value is surely a text, and a literal one that is no JSON."""
+    value = value.unnest()
+    if value.is_string:
+        return _parsed(value.name) is None
+    if isinstance(value, exp.Cast):
+        return bool(value.to.is_type("text", "varchar", "char"))
+    if isinstance(value, exp.DPipe):
+        return not makes_json(value) and (_is_text(value.this) or _is_text(value.expression))
+    return isinstance(value, _TEXTS)
+
+
+def _parsed(text: str) -> tuple[object] | None:
+    """The value of a JSON text; None for another text."""
+    try:
+        return (json.loads(text),)
+    except ValueError:
+        return None
 
 
 def makes_json(value: exp.Expr) -> bool:
@@ -63,8 +118,8 @@ def makes_json(value: exp.Expr) -> bool:
     value = value.unnest()
     if isinstance(value, exp.Cast):
         return bool(value.to.is_type("json", "jsonb"))
-    if isinstance(value, exp.Coalesce):
-        return any(map(makes_json, (value.this, *value.expressions)))
+    if is_choice(value):
+        return any(map(makes_json, branches(value)))
     if isinstance(value, exp.DPipe):
         return makes_json(value.this) or makes_json(value.expression)
     if isinstance(value, exp.Sub):
@@ -77,17 +132,13 @@ def makes_json(value: exp.Expr) -> bool:
 
 def _looks_like_json(value: exp.Expr) -> bool:
     value = value.unnest()
-    if not value.is_string or value.name[:1] not in ("{", "["):
-        return False
-    try:
-        json.loads(value.name)
-    except ValueError:
-        return False
-    return True
+    return value.is_string and value.name[:1] in ("{", "[") and _parsed(value.name) is not None
 
 
 def of_json(node: exp.Expr, dialect: str) -> exp.Expr:
     """The expression that an operator of JSON is."""
+    if is_choice(node):
+        return of_choice(node)
     if isinstance(node, exp.DPipe):
         made = filled(_JOINED, [json_text(node.this), json_text(node.expression)])
     elif isinstance(node, exp.Sub):
@@ -100,19 +151,13 @@ def of_json(node: exp.Expr, dialect: str) -> exp.Expr:
     return made
 
 
-def json_text(value: exp.Expr) -> exp.Expr:
-    """JSON as a text, in which a text is in quotes; what a path takes from JSON has none."""
-    inner = value.unnest()
-    taken = isinstance(inner, exp.JSONExtract) or (isinstance(inner, exp.Anonymous) and inner.name == "GET_JSON_OBJECT")
-    return call("TO_JSON", variant_of(inner)) if taken and is_part(inner) else value
-
-
 def _without(node: exp.Expr) -> exp.Expr:
     """An object without a key or several ones, as in j - 'k'; an array without such texts."""
     key = node.expression.unnest()
     of_text = key.is_string or (isinstance(key, exp.Cast) and key.to.is_type("text", "varchar"))
     if of_text:
-        return filled(_WITHOUT_ONE, [json_text(node.this), node.expression])
+        text = _WITHOUT_ONE if key.is_string else _WITHOUT_NONE.format(_WITHOUT_ONE)
+        return filled(text, [json_text(node.this), node.expression])
     listed = isinstance(key, exp.Array) or (isinstance(key, exp.Cast) and key.to.is_type("array"))
     if not listed:
         raise Untranslatable("the operator - of JSON and a value that is no text in the query (cast a key to text)")
@@ -125,13 +170,17 @@ def _containing(whole: exp.Expr, part: exp.Expr) -> exp.Expr:
     if constant is None:
         raise Untranslatable("the operator @> of JSON and a computed value (compare the parts, as in j ->> 'k' = 'v')")
     try:
-        value = json.loads(constant, parse_int=_Number, parse_float=_Number)
+        value = json.loads(constant, parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant)
     except ValueError:
         raise Untranslatable(f"'{constant}', which is no JSON") from None
     test = holds("try_parse_json(:a)", value)
     if not isinstance(value, (dict, list)):
         test = f"{test} OR {scalar_in('try_parse_json(:a)', value)}"
     return filled(f"if(:a IS NULL, NULL, coalesce({test}, FALSE))", [json_text(whole)])
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)  # NaN and infinities, which Python reads
 
 
 def _constants(part: exp.Expr) -> Iterator[str]:

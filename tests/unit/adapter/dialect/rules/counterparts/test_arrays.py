@@ -32,3 +32,15 @@ NOT_ZERO = "IF(TYPEOF({}) LIKE 'array%' AND CAST(i AS STRING) = '0', NULL, i)"
 def test_elements(dialect, text, expected):
     items = one_line(translate(f"select {text} from t", dialect)).removeprefix("SELECT ").removesuffix(" FROM t")
     assert items == expected
+
+
+def test_a_delimiter_that_is_computed_may_be_null_or_empty():
+    made = one_line(translate("select string_to_array(s, d) from t", "postgres"))
+    assert "IF( d IS NULL, FILTER(SPLIT(s, ''), _x -> _x <> '')," in made
+    assert "IF(d = '', IF(s IS NULL, NULL, ARRAY(s)), SPLIT(" in made
+
+
+def test_a_null_is_in_no_array_of_postgres():
+    made = one_line(translate("select a <@ b, a <@ array[1, null] from t", "postgres"))
+    assert "SIZE(ARRAY_EXCEPT(a, ARRAY_COMPACT(b))) = 0" in made
+    assert "SIZE(ARRAY_EXCEPT(a, ARRAY_COMPACT(ARRAY(1, NULL)))) = 0" in made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 from support.one_line import one_line
 
 from dbt.adapters.tablestore.dialect.translate import translate
@@ -14,7 +15,7 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("select a || b from t", "SELECT a || b FROM t"),
         ("select a - 1 from t", "SELECT a - 1 FROM t"),
         ("select j ->> 'k' || 'x' from t", "SELECT GET_JSON_OBJECT(j, '$.k') || 'x' FROM t"),
-        ("select a @> array[1] from t", "SELECT SIZE(ARRAY_EXCEPT(ARRAY(1), a)) = 0 FROM t"),
+        ("select a @> array[1] from t", "SELECT SIZE(ARRAY_EXCEPT(ARRAY(1), ARRAY_COMPACT(a))) = 0 FROM t"),
         ("select a <@ array[1] from t", "SELECT SIZE(ARRAY_EXCEPT(a, ARRAY(1))) = 0 FROM t"),
     ],
 )
@@ -46,3 +47,36 @@ def test_containment_asks_for_each_part():
         "CAST(TRY_VARIANT_GET(TRY_PARSE_JSON(CAST(j AS STRING)), '$[\\'k\\']', 'variant') AS STRING) = 'it\\'s'" in made
     )
     assert "_e0 -> (SCHEMA_OF_VARIANT(_e0) = 'BOOLEAN' AND CAST(_e0 AS STRING) = 'true')" in made
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("(j -> 'a') || (j ->> 'b')", "JSON and a text"),
+        ("upper(a) || (j -> 'b')", "JSON and a text"),
+        ("(j -> 'a') || ' '", "JSON and a text"),
+        ("""j::jsonb @> '{"a": 1e400}'""", "the number 1e400"),
+        ("""j::jsonb @> '{"a": 0.00000000001}'""", "the number 0.00000000001"),
+        ("""j::jsonb @> '{"a": NaN}'""", "no JSON"),
+    ],
+)
+def test_texts_and_long_numbers_are_refused(text, reason):
+    with pytest.raises(DbtRuntimeError, match=reason):
+        translate(f"select {text} from t", "postgres")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select coalesce(j -> 'a', '[]'::jsonb) || '[1]'::jsonb from t",
+        "select case when b then j -> 'a' else '[]'::jsonb end || '[1]' from t",
+        "select jsonb_agg(coalesce(j -> 'a', '{}'::jsonb)) from t",
+        "select jsonb_build_object('k', coalesce(j -> 'a', '{}'::jsonb)) from t",
+    ],
+)
+def test_a_branch_that_is_a_part_of_json_has_its_quotes(text):
+    assert "TO_JSON(VARIANT_GET(TRY_PARSE_JSON(j), '$.a'))" in one_line(translate(text, "postgres"))
+
+
+def test_without_a_key_that_is_null_json_is_null():
+    assert "IF( CAST(k AS STRING) IS NULL, NULL," in one_line(translate("select j::jsonb - k::text from t", "postgres"))
