@@ -79,7 +79,7 @@ VALUES = [
     ("postgres", "select count(*) from generate_series(1, 0) as g(n)", 0),
     ("postgres", "select sum(u) from (select array[1, 2] as a) t, unnest(t.a) as u", 3),
     ("postgres", "select max(d) from generate_series(date '2024-01-01', date '2024-01-03', interval '1 day') as d",
-     date(2024, 1, 3)),
+     datetime(2024, 1, 3)),
     ("duckdb", "select sum(range) from range(4)", 6),
     ("duckdb", "[4, 5][1]", 4),
     ("bigquery", "[4, 5][offset(1)]", 5),
