@@ -15,6 +15,7 @@ says that it follows, if that is newer than the one that its process knows, and 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -202,9 +203,9 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: ChangelogRows, 
 
 
 @dataclass(frozen=True)
-class OfCompaction:
-    """Makes the changelog of a compaction, which also merges what others wrote, with columns that this process may not
-    know. The options of the statement that it follows say nothing about that."""
+class _OfCommit(ABC):
+    """Makes the changelog of a commit by the schema of the snapshot that it follows, which this process may not
+    know."""
 
     state: TableState
 
@@ -216,6 +217,15 @@ class OfCompaction:
     def remove(self, entries: Sequence[ManifestEntry]) -> None:
         """As `Producer.remove`."""
         Producer(self.state, write_target(self.state), 0).remove(entries)
+
+    @abstractmethod
+    def _producer(self, latest: Snapshot | None) -> Producer | None:
+        """The maker for a commit after a snapshot; None when there is nothing to record."""
+
+
+class OfCompaction(_OfCommit):
+    """Makes the changelog of a compaction, which also merges what others wrote, with columns that this process may not
+    know. The options of the statement that it follows say nothing about that."""
 
     def _producer(self, latest: Snapshot | None) -> Producer | None:
         # No live file has a newer schema than the snapshot.
@@ -229,24 +239,14 @@ class OfCompaction:
 
 
 @dataclass(frozen=True)
-class OfAppend:
+class OfAppend(_OfCommit):
     """Makes the changelog of an append, whose process may know the table without its newest columns, and with older
     options: the rows that it replaces have all columns, and what the table records by now is recorded.
 
     `is_new`: the schema comes with the commit, which fails if others made one.
     """
 
-    state: TableState
     is_new: bool = False
-
-    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
-        """As `Producer.files`."""
-        producer = self._producer(latest)
-        return producer.files(latest, entries) if producer else []
-
-    def remove(self, entries: Sequence[ManifestEntry]) -> None:
-        """As `Producer.remove`."""
-        Producer(self.state, write_target(self.state), 0).remove(entries)
 
     def _producer(self, latest: Snapshot | None) -> Producer | None:
         known, schema = self.state.schema, self._newest(latest)
