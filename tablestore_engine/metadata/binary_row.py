@@ -19,7 +19,7 @@ ARRAY, MAP and ROW can only be null here. Invariant: the bytes are persisted and
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
@@ -83,6 +83,10 @@ def _time_millis(value: time) -> int:
     return ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 class _Field:
     """How one field is written and read: its kind, and the functions between value and stored form."""
 
@@ -91,8 +95,8 @@ class _Field:
     def __init__(self, data_type: DataType) -> None:
         self.kind = _NESTED
         self.packer = _SLOT
-        self.write: Callable[[Any], Any] = lambda value: value
-        self.read: Callable[[Any], Any] = lambda value: value
+        self.write: Callable[[Any], Any] = _as_it_is
+        self.read: Callable[[Any], Any] = _as_it_is
         if not isinstance(data_type, AtomicType):
             return
         root, scale = data_type.root, data_type.scale or 0
@@ -251,11 +255,15 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def decode_column(rows: Iterable[bytes], position: int, data_type: DataType) -> list[Any]:
+def decode_column(rows: Sequence[bytes], position: int, data_type: DataType) -> list[Any]:
     """The value at one position of many rows, each as `decode_row` gives it and raising like it."""
     field, bit = _field_of(data_type), position + 8
     kind, read, unpack = field.kind, field.read, field.packer.unpack_from
     null_at, null = 4 + (bit >> 3), 1 << (bit & 7)
+    if kind == _FIXED and (alike := _alike_rows(rows, position, field)) is not None:
+        if read is _as_it_is:
+            return [None if flags & null else value for flags, value in alike]
+        return [None if flags & null else read(value) for flags, value in alike]
     values: list[Any] = []
     head, is_there, slot, end = b"", False, 0, 0  # alike in rows of as many fields
     for data in rows:
@@ -273,6 +281,21 @@ def decode_column(rows: Iterable[bytes], position: int, data_type: DataType) -> 
         else:
             values.append(read(unpack(data, slot)[0] if kind == _FIXED else _stored_at(data, slot, kind)))
     return values
+
+
+def _alike_rows(rows: Sequence[bytes], position: int, field: _Field) -> Iterator[tuple[int, Any]] | None:
+    """The byte of null bits and the stored value of a field of fixed width, of rows that have as many fields and bytes
+    as the first; None where some have others. All are unpacked by one call."""
+    size = len(rows[0]) if rows else 0
+    arity = row_arity(rows[0]) if size else 0
+    null_at, slot = 4 + (position + 8 >> 3), 4 + null_bits_size(arity) + 8 * position
+    if position >= arity or size < slot + 8 * (arity - position):
+        return None
+    if set(map(len, rows)) != {size} or {data[:4] for data in rows} != {rows[0][:4]}:
+        return None
+    code = field.packer.format
+    between, after = slot - null_at - 1, size - slot - field.packer.size
+    return struct.Struct(f"{code[0]}{null_at}xB{between}x{code[1:]}{after}x").iter_unpack(b"".join(rows))
 
 
 def _too_short(data: bytes) -> str:

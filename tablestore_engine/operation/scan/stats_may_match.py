@@ -88,8 +88,20 @@ def each_may_match(
     if found is None or isinstance(predicate, OfCast):
         return [True] * files
     data_type, known = found
+    if isinstance(predicate, (Compare, In)) and _fits_nowhere(predicate, data_type, known):
+        return [False] * files
     test = _bounds_test(predicate, data_type)
     return list(map(test, known.minima, known.maxima, known.null_counts, known.row_counts))
+
+
+def _fits_nowhere(predicate: Compare | In, data_type: DataType, known: ColumnBounds) -> bool:
+    """Whether no value between the least and the greatest of all files may fit: three passes instead of a call each."""
+    fits = _values_test(predicate, data_type)
+    try:
+        low, high = min(known.minima, default=None), max(known.maxima, default=None)
+    except TypeError:  # a file without bounds
+        return False
+    return fits is not None and low is not None and high is not None and not fits(low, high)
 
 
 _BETWEEN: Mapping[str, Callable[[Any, Any, Any], Any]] = {
