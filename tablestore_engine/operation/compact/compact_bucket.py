@@ -29,7 +29,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_multiset_bucket import compact_multiset
-from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask, Files
+from tablestore_engine.operation.compact.compact_task import Compacted, CompactTask, Files, casts_values
 from tablestore_engine.operation.compact.deletion_vectors import ReplacedRows
 from tablestore_engine.operation.compact.older_rows import (
     first_stays,
@@ -106,7 +106,8 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if (task.output.drop_deletes or settles) and file.delete_row_count != 0:
         return False
     options = task.target.schema.core_options
-    if options.force_rewrite_all_files and task.output.level >= options.num_levels - 1:
+    rewrites = options.force_rewrite_all_files or casts_values(task.stored(file).schema, task.target.schema)
+    if rewrites and task.output.level >= options.num_levels - 1:
         return False
     big_enough = file.file_size >= options.target_file_size // 2
     return big_enough or len(task.files) == 1

@@ -12,9 +12,16 @@ from tablestore_engine.operation.commit.index_change import BucketId, BucketVect
 from tablestore_engine.operation.files.data_file_reader import StoredFile
 from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
+from tablestore_engine.schema.casts.cast_old_columns import stays_stored
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Files = tuple[DataFileMeta, ...]
+
+
+def casts_values(past: TableSchema, schema: TableSchema) -> bool:
+    """Whether values of files with a past schema may be others in a schema, which casts them to its types."""
+    now = {one.id: one.type for one in schema.fields}
+    return not all(stays_stored(one.type, now.get(one.id, one.type)) for one in past.fields)
 
 
 @dataclass(frozen=True)

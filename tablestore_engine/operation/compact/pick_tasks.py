@@ -19,7 +19,7 @@ from tablestore_engine.mergetree.compaction.pick_small_files import pick_all_sma
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset, pick_whole_multiset
 from tablestore_engine.metadata.compaction_plan import MergeOutput
 from tablestore_engine.metadata.manifest_encoding.data_file_meta import DataFileMeta
-from tablestore_engine.operation.compact.compact_task import CompactTask, Files
+from tablestore_engine.operation.compact.compact_task import CompactTask, Files, casts_values
 from tablestore_engine.operation.files.deletion_vectors import Deletions
 from tablestore_engine.operation.files.rolling_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
@@ -76,13 +76,20 @@ def pick_tasks(
     tasks = []
     for bucket in buckets:
         to = knowing(target, bucket.files, schemas)
+        cast = _cast_files(bucket.files, to.schema, schemas) if extent is Extent.FULL else frozenset()
         if to.schema.primary_keys:
-            unit = _keyed_unit(bucket, to.schema, extent, to.creation_time_millis)
+            unit = _keyed_unit(bucket, to.schema, extent, to.creation_time_millis, has_casts=bool(cast))
             units = [] if unit is None else [unit]
         else:
-            units = _append_units(bucket, to.schema, extent)
+            units = _append_units(bucket, to.schema, extent, cast)
         tasks += [task_of(bucket, one, to, schemas) for one in units]
     return tasks
+
+
+def _cast_files(files: Iterable[DataFileMeta], schema: TableSchema, schemas: SchemaStore) -> frozenset[str]:
+    """The names of files whose values are cast when they are read: a full compaction stores the results."""
+    cast = {i for i in {f.schema_id for f in files} - {schema.id} if casts_values(schemas.load(i), schema)}
+    return frozenset(f.file_name for f in files if f.schema_id in cast)
 
 
 def knowing(target: WriteTarget, files: Iterable[DataFileMeta], schemas: SchemaStore) -> WriteTarget:
@@ -133,9 +140,12 @@ def _looks_rows_up(schema: TableSchema) -> bool:
     return schema.merge_engine.looks_rows_up and not (schema.core_options.sequence_field or floats)
 
 
-def _keyed_unit(bucket: BucketScan, schema: TableSchema, extent: Extent, now_millis: int) -> CompactionUnit | None:
+def _keyed_unit(
+    bucket: BucketScan, schema: TableSchema, extent: Extent, now_millis: int, *, has_casts: bool
+) -> CompactionUnit | None:
     runs = sorted_runs(bucket.files)
     options = universal_options(schema)
+    options = replace(options, rewrite_all=options.rewrite_all or has_casts)
     # The trigger may have been lowered, and the number of levels with it: files stay where they are.
     options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
     if extent is Extent.FULL and bucket.deletions and runs:
@@ -159,8 +169,11 @@ def _deleted_ratio(file: DataFileMeta, deletions: Deletions) -> float:
     return 1.0 if deleted.count is None or not file.row_count else deleted.count / file.row_count
 
 
-def _append_units(bucket: BucketScan, schema: TableSchema, extent: Extent) -> list[CompactionUnit]:
-    """Small files are rewritten together once there are enough of them, and files of which many rows are deleted."""
+def _append_units(
+    bucket: BucketScan, schema: TableSchema, extent: Extent, cast: Collection[str]
+) -> list[CompactionUnit]:
+    """Small files are rewritten together once there are enough of them, and so are `cast` ones and files of which many
+    rows are deleted."""
     if any(is_retraction(f) for f in bucket.files):
         unit = _multiset_unit(bucket, schema, extent)
         return [] if unit is None else [unit]
@@ -172,7 +185,8 @@ def _append_units(bucket: BucketScan, schema: TableSchema, extent: Extent) -> li
     elif options.force_rewrite_all_files:
         chosen = list(bucket.files)
     else:
-        chosen = pick_all_small(bucket.files, size, rows)
+        small = {f.file_name for f in pick_all_small(bucket.files, size, rows)}
+        chosen = [f for f in bucket.files if f.file_name in small or f.file_name in cast]
     if bucket.deletions:
         least = 0.0 if extent is Extent.FULL else options.compaction_delete_ratio_threshold
         names = {f.file_name for f in chosen}

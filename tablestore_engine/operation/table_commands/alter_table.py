@@ -74,6 +74,9 @@ def evolving(state: TableState, changes: Sequence[SchemaChange], now_millis: int
     if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
         _require_one_upper_run(state, snapshot)
     check_recorded(state, current, changed, snapshot)
+    forbidden = forbidden_nulls(current, changed)
+    if forbidden and snapshot is not None:
+        check_no_nulls(state, changed, snapshot, forbidden)
     schema = replace(changed, id=newest + 1, replaces=str(current.id), base=current.id)
     return replace(state, schema=schema, evolving=True)
 

@@ -27,12 +27,22 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 
+_AS_IT_IS = (
+    "cannot become NOT NULL: it is null",
+    "Give these rows a value first, for example by UPDATE … SET … WHERE … IS NULL.",
+)
+_AS_CAST = (
+    "is NOT NULL, and the cast to its type ('schema.evolution.cast' = 'explicit-null') would make it null",
+    "Allow null first, by ALTER COLUMN {} DROP NOT NULL, or give these rows values that can be cast.",
+)
+
 
 def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, paths: Collection[Path]) -> None:
     """Raise a SchemaError, which names the column or field, if one is null in a row of a snapshot as a schema reads it,
     or if the snapshot has rows that are not read before a compaction."""
     live = live_entries(state.manifests, snapshot)
     _check_all_visible(state, live)
+    already = {(one.name,) for one in state.schema.fields if not one.type.nullable}
     fields = tuple(replace(one, type=with_nulls(one.type)) for one in schema.fields)
     state = state.with_schema(replace(schema, fields=fields))
     for path in paths:
@@ -41,7 +51,7 @@ def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, p
         if state.schema.merge_engine.folds:
             _check_records(state, live, path)
         else:
-            _check_rows(state, snapshot, path)
+            _check_rows(state, snapshot, path, _AS_CAST if path in already else _AS_IT_IS)
 
 
 def _check_all_visible(state: TableState, live: Sequence[ManifestEntry]) -> None:
@@ -66,16 +76,17 @@ def _check_records(state: TableState, live: Sequence[ManifestEntry], path: Path)
             )
 
 
-def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
+def _check_rows(state: TableState, snapshot: Snapshot, path: Path, refusal: tuple[str, str]) -> None:
     # Metadata commands do not import Arrow.
     from tablestore_engine.operation.read.arrow_read import read_rows
 
     plan = plan_scan(state, snapshot, IsNull(path[0]) if len(path) == 1 else None, None)
     found = sum(_nulls(batch.column(0), path[1:]) for batch in read_rows(state, plan, (path[0],)))
     if found:
+        what, hint = refusal
         raise SchemaError(
-            f"Column '{'.'.join(path)}' cannot become NOT NULL: it is null in {found} row{'' if found == 1 else 's'}.",
-            hint="Give these rows a value first, for example by UPDATE … SET … WHERE … IS NULL.",
+            f"Column '{'.'.join(path)}' {what} in {found} row{'' if found == 1 else 's'}.",
+            hint=hint.format(path[0]),
         )
 
 

@@ -6,7 +6,7 @@ Invariant: all changes are made, or none; everything that can be wrong is found 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
@@ -14,6 +14,7 @@ from tablestore_engine.schema.alter.draft import Draft
 from tablestore_engine.schema.alter.edit_fields import Path
 from tablestore_engine.schema.alter.immutable_options import BUCKET_OPTIONS, check_bucket_options, check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
+from tablestore_engine.schema.casts.cast_old_columns import never_fails
 from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.check_constraints import CheckConstraint, refuse_unchecked, with_check
 from tablestore_engine.schema.table.create_schema import (
@@ -36,7 +37,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import DataField, DataType, RowType, inner_pairs
+from tablestore_engine.schema.types.types import AtomicType, DataField, DataType, RowType, inner_pairs
 
 
 def apply_changes(
@@ -158,18 +159,35 @@ def _first_key(schema: TableSchema, options: dict[str, str], new_options: dict[s
 
 
 def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
-    """The columns of the next schema, and what is inside of them, that could be null and cannot be any longer."""
+    """The columns of the next schema, and what is inside of them, that could be null and cannot be any longer, or that
+    a cast may make null (`schema.evolution.cast` = explicit-null)."""
     old = {one.id: one.type for one in before.fields}
-    return [path for one in after.fields if one.id in old for path in _forbidden((one.name,), old[one.id], one.type)]
+    casts = not after.cast_rules.fails
+    # Files of a table that has had one schema only have its types.
+    null = _MayBeNull(casts, casts and before.cast_rules.fails and before.id > 0)
+    pairs = ((one, old[one.id]) for one in after.fields if one.id in old and one.name not in after.primary_keys)
+    return [path for one, was in pairs for path in null.forbidden((one.name,), was, one.type)]
 
 
-def _forbidden(path: Path, before: DataType, after: DataType) -> Iterator[Path]:
-    if before.nullable and not after.nullable:
-        yield path
-    for part, was, now in inner_pairs(before, after):
-        yield from _forbidden((*path, part), was, now)
-    if isinstance(before, RowType) and isinstance(after, RowType):
-        old = {one.id: one.type for one in before.fields}
-        for one in after.fields:
-            if one.id in old:
-                yield from _forbidden((*path, one.name), old[one.id], one.type)
+@dataclass(frozen=True)
+class _MayBeNull:
+    """Whether casts to the types of a schema give null where they fail, and whether those of older files are such from
+    now on."""
+
+    casts: bool
+    all_casts: bool
+
+    def forbidden(self, path: Path, before: DataType, after: DataType) -> Iterator[Path]:
+        if not after.nullable and (before.nullable or self._fails(before, after)):
+            yield path
+        for part, was, now in inner_pairs(before, after):
+            yield from self.forbidden((*path, part), was, now)
+        if isinstance(before, RowType) and isinstance(after, RowType):
+            old = {one.id: one.type for one in before.fields}
+            for one in after.fields:
+                if one.id in old:
+                    yield from self.forbidden((*path, one.name), old[one.id], one.type)
+
+    def _fails(self, before: DataType, after: DataType) -> bool:
+        single = isinstance(after, AtomicType)
+        return single and (self.all_casts or (self.casts and not never_fails(before, after)))

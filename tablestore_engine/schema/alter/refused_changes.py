@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.edit_fields import Path, shown
-from tablestore_engine.schema.casts.cast_old_columns import CastMode, check_readable
+from tablestore_engine.schema.casts.cast_old_columns import ANOTHER_COLUMN, CastMode, check_readable
 from tablestore_engine.schema.casts.cast_old_columns import check_retype as check_cast
 from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -96,7 +96,7 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
     past = tuple(past)
     check_cast(shown(path), past[0], to, CastMode(options.schema_evolution_cast))
     for one in past:
-        check_readable(shown(path), one, to)
+        check_readable(shown(path), one, to, ANOTHER_COLUMN)
         reason = _ordering_reason(options, path[0])
         if reason and not keeps_order(one, to):
             raise SchemaError(

@@ -108,5 +108,4 @@ def text_of(values: pa.Array, past: DataType, zone: str) -> pa.Array:
         return to_text.without_zeros(values.cast(pa.string()))
     if past.root == "DATE":
         return to_text.date_text(values.cast(pa.string()))
-    # Texts are bytes to Spark: those that are not UTF-8 stay as they are.
-    return values.cast(pa.string(), safe=False)
+    return to_text.bytes_text(values) if past.root in BINARY_ROOTS else values.cast(pa.string())

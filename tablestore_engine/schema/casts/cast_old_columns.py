@@ -33,6 +33,8 @@ from tablestore_engine.schema.types.types import (
 
 CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
 CAST_HINT = "Set 'schema.evolution.cast' = 'explicit-null' to read such values as null, or change the type back."
+ANOTHER_COLUMN = "Add a column of the new type, fill it by UPDATE, and drop the old one."
+_REWRITE = "A full compaction by the tool that changed the type stores them as the new one."
 _EXACT_IN = {"TINYINT": ("FLOAT", "DOUBLE"), "SMALLINT": ("FLOAT", "DOUBLE"), "INT": ("DOUBLE",), "FLOAT": ("DOUBLE",)}
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
 _SIZED = {"CHAR": STRING_ROOTS, "VARCHAR": STRING_ROOTS, "BINARY": BINARY_ROOTS, "VARBINARY": BINARY_ROOTS}
@@ -131,7 +133,7 @@ def check_retype(column: str, past: DataType, current: DataType, mode: CastMode)
     if found is None:
         return
     name, source, target = found
-    hint = "Add a column of the new type, fill it by UPDATE, and drop the old one."
+    hint = ANOTHER_COLUMN
     if is_castable(source, target):
         hint = (
             "Set 'schema.evolution.cast' = 'explicit-error', by which a value that cannot be cast is an error when it"
@@ -149,7 +151,7 @@ def check_retype(column: str, past: DataType, current: DataType, mode: CastMode)
     )
 
 
-def check_readable(column: str, past: DataType, current: DataType) -> None:
+def check_readable(column: str, past: DataType, current: DataType, hint: str = _REWRITE) -> None:
     """Raise an UnsupportedTypeError, which names the column or field, unless a cast leads from type to type."""
     found = _first_pair(column, past, current, is_castable)
     if found is not None:
@@ -157,8 +159,22 @@ def check_readable(column: str, past: DataType, current: DataType) -> None:
         raise UnsupportedTypeError(
             f"Column '{name}' has files in which it is {source.as_nullable(True)}, and these are not read as"
             f" {target.as_nullable(True)}: Spark has no such cast.",
-            hint="A full compaction by the tool that changed the type stores them as the new one.",
+            hint=hint,
         )
+
+
+def stays_stored(past: DataType, current: DataType) -> bool:
+    """Whether a full compaction may leave files with values of a past type: each is the same as one of the present
+    type, and the casts that lead on from there lead on from here."""
+    return _first_pair("", past, current, _stays_stored) is None
+
+
+def _stays_stored(past: DataType, current: DataType) -> bool:
+    if not isinstance(past, AtomicType) or not isinstance(current, AtomicType):
+        return False
+    families = (_NUMBERS, STRING_ROOTS, BINARY_ROOTS)
+    alike = past.root == current.root or any(past.root in one and current.root in one for one in families)
+    return alike and is_lossless(past, current)
 
 
 def _first_pair(

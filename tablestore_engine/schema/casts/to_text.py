@@ -37,6 +37,15 @@ def decimal_text(values: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(pc.if_else(negative, "-", ""), whole, ".", fraction, "")
 
 
+def bytes_text(values: pa.Array) -> pa.Array:
+    """Bytes as UTF-8, with U+FFFD for those that are not, as Java shows them. Spark's texts keep these bytes, which no
+    text of Arrow may have."""
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:
+        return by_distinct(values, lambda data: data.decode("utf-8", "replace"), pa.string())
+
+
 def float_text(values: pa.Array) -> pa.Array:
     """Floats and doubles as Java writes them: ``1.0``, ``1.0E10``, ``NaN``."""
     read = np.float32 if values.type == pa.float32() else np.float64

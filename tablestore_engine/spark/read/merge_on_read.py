@@ -84,12 +84,13 @@ def read_plan(
     named: frozenset[str] | None = None,
     *,
     correlated: frozenset[str] | None = None,
+    filtered: frozenset[str] | None = None,
 ) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` are the
     names that the query has, in lower case, where no other column is read; None for all columns. `correlated`: the
     names of fields, where the query has subqueries that may name columns of the table: Spark cannot plan these over
-    every shape of a read."""
-    reader = TableReader(spark, table, plan, predicate, named, correlated=correlated)
+    every shape of a read. `filtered`: see `FileScans`."""
+    reader = TableReader(spark, table, plan, predicate, named, correlated=correlated, filtered=filtered)
     frame = typed(reader.frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.
     if 0 < len(plan.files) <= _FEW_FILES and plan.file_size <= _FEW_BYTES:
@@ -111,13 +112,14 @@ class TableReader:
         named: frozenset[str] | None = None,
         *,
         correlated: frozenset[str] | None = None,
+        filtered: frozenset[str] | None = None,
     ) -> None:
         self._spark = spark
         self._table = table
         self._schema = plan.schema
         self._plan = plan
         self._predicate = predicate
-        self._scans = FileScans(spark, table, plan.schema, named)
+        self._scans = FileScans(spark, table, plan.schema, named, filtered=filtered)
         # Spark loses nested fields of which subqueries speak, where it pushes these into joins.
         self._joins = plan.schema.nested_names.isdisjoint(correlated or ())
         self.unites = False

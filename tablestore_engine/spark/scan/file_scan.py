@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import compress
 from types import MappingProxyType
 
 import numpy as np
@@ -109,14 +110,17 @@ class FileScans:
         schema: TableSchema,
         named: frozenset[str] | None = None,
         left_out: Mapping[str, Positions] = NONE_LEFT_OUT,
+        filtered: frozenset[str] | None = None,
     ) -> None:
-        """`named` are the names that the query has, in lower case: no other column is read. None for all columns."""
+        """`named` are the names that the query has, in lower case: no other column is read. None for all columns.
+        `filtered` are the names of those that it has conditions on, likewise; None where that is not known."""
         check_distinct(spark, schema.alike_names, table.name)
         self.spark = spark
         self._table = table
         self.schema = schema
         self._named = named
         self._left_out = left_out
+        self._filtered = filtered
         self.unites = False
         """Whether a scan was a union of several."""
         # By a schema, and whether files are read by a reader that widens types.
@@ -173,16 +177,17 @@ class FileScans:
         return reduce(DataFrame.unionAll, scans)
 
     def _combine(self, groups: dict[_Group, list[BucketFile]]) -> list[tuple[_Group, _Read]]:
-        """The groups in order, with what is read of each. Many groups of files of one format become fewer ones, by
-        scans of more columns: filters on renamed ones skip no row groups there, but hundreds of scans take longer to
-        plan."""
+        """The groups in order, with what is read of each. Groups of files of one format become fewer ones, by scans of
+        more columns, as each scan has tasks of its own. Filters on renamed columns skip no row groups there: where the
+        query may have one, only many groups do, of which hundreds of scans would take longer to plan."""
         found: list[tuple[_Group, _Read]] = []
         alike: dict[_Group, list[_Group]] = {}
         for one in sorted(groups):
             alike.setdefault(replace(one, schema_id=0), []).append(one)
         for kind, several in alike.items():
             many = len({one.schema_id for one in groups if one.format == kind.format}) > _MANY_SCHEMAS
-            if not many or any(self.schema_of(one.schema_id).names.alike for one in several):
+            apart = len(several) == 1 or not (many or self._are_filtered_alike(several))
+            if apart or any(self.schema_of(one.schema_id).names.alike for one in several):
                 found += [(one, self._read(one)) for one in several]
                 continue
             by_schema = {one.schema_id: one for one in several}
@@ -191,6 +196,13 @@ class FileScans:
                 groups[members[0]] = [file for one in members for file in groups[one]]
                 found.append((members[0], _Read(combined.sources(), tuple(combined.stored()))))
         return found
+
+    def _are_filtered_alike(self, groups: list[_Group]) -> bool:
+        """Whether the columns that the query has conditions on have the same sources in the files of all groups."""
+        if self._filtered is None:
+            return False
+        filtered = [field.name.lower() in self._filtered for field in self.schema.fields]
+        return len({tuple(compress(self._read(one).sources, filtered)) for one in groups}) == 1
 
     def _files_read(self, files: list[BucketFile], group: _Group) -> FilesRead:
         schemas = (self.schema_of(one) for one in {file.schema_id for _, file in files})

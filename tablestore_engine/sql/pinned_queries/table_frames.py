@@ -15,7 +15,7 @@ from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.computed_columns import computed_columns
-from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.predicate import Predicate, columns_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.queries.frame_cache import FrameCache
 from tablestore_engine.spark.queries.table_cache import keep, kept
@@ -77,7 +77,8 @@ class TableRead:
         predicate, hidden = self.predicate, self.reference.hidden
         if hidden:
             return read_with_hidden(spark, self.table, plan, predicate, hidden)
-        return read_plan(spark, self.table, plan, predicate, self._named, correlated=self.correlated)
+        filtered = frozenset(name.lower() for name in (() if predicate is None else columns_of(predicate)))
+        return read_plan(spark, self.table, plan, predicate, self._named, correlated=self.correlated, filtered=filtered)
 
     @property
     def _named(self) -> frozenset[str] | None:

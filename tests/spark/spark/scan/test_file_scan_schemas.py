@@ -32,6 +32,22 @@ def test_columns_of_many_names_are_read_by_few_scans(store, file_format):
     assert scans(store, query) == 2, "one scan of the files with the first column c, one of the others"
 
 
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_a_renamed_column_is_read_by_one_scan_unless_it_is_filtered(store, file_format):
+    """Spark skips row groups by conditions on names that the files have."""
+    store.execute(f"CREATE TABLE t (id INT, a INT) WITH ('write-only' = 'true', 'file.format' = '{file_format}')")
+    store.execute("INSERT INTO t VALUES (1, 10), (2, 20)")
+    store.execute("ALTER TABLE t RENAME COLUMN a TO b")
+    store.execute("INSERT INTO t VALUES (3, 30)")
+    queries = {
+        "SELECT id, b FROM t": ([(1, 10), (2, 20), (3, 30)], 1),
+        "SELECT b FROM t WHERE id > 1": ([(20,), (30,)], 1),
+        "SELECT id FROM t WHERE b > 10": ([(2,), (3,)], 2),
+    }
+    for query, (answer, several) in queries.items():
+        assert (rows(store, query), scans(store, query)) == (answer, several), query
+
+
 @pytest.mark.parametrize("legacy", [False, True])
 def test_fields_of_structs_that_older_files_lack(store, legacy):
     """In one scan, but where Spark takes a struct without the fields that are asked for to be null."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pyarrow as pa
 import pytest
 from support.invariants import check_invariants
 from support.tables import compact, make_table, read, reload, write
 
-from tablestore_engine.errors import ConflictError, SchemaError
+from tablestore_engine.errors import ConflictError, SchemaError, UnsupportedTypeError
 from tablestore_engine.operation.table_commands import arrow_write
 from tablestore_engine.schema.table.schema_changes import (
     AddCheckConstraint,
@@ -17,6 +19,7 @@ from tablestore_engine.schema.table.schema_changes import (
     RetypeColumn,
     SetComment,
     SetNullability,
+    SetOption,
 )
 from tablestore_engine.schema.types.types import parse_type
 
@@ -46,6 +49,55 @@ def test_a_column_becomes_not_null_when_no_row_has_a_null(tmp_path, keys):
     with pytest.raises(SchemaError, match="v"):
         strict.write(pa.table({"id": pa.array([3], pa.int32()), "v": pa.array([None], pa.int32())}))
     check_invariants(strict)
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_cast_makes_no_null_in_a_column_that_is_not_null(tmp_path, keys):
+    nulls = SetOption("schema.evolution.cast", "explicit-null")
+    errors = SetOption("schema.evolution.cast", "explicit-error")
+    columns = {"id": "INT", "v": "STRING NOT NULL"}
+    table = make_table(tmp_path, columns, keys, options={nulls.key: nulls.value})
+    write(table, [{"id": 1, "v": "1"}, {"id": 2, "v": "a"}])
+    refused = r"'v' is NOT NULL, and the cast to its type .* would make it null in 1 row\."
+    with pytest.raises(SchemaError, match=refused):
+        table.alter(RetypeColumn("v", INT))
+    assert reload(table).schema == table.schema
+    cast = table.alter(errors).alter(RetypeColumn("v", INT))
+    with pytest.raises(SchemaError, match=refused):
+        cast.alter(nulls)
+    loose = cast.alter(SetNullability("v", nullable=True), nulls)
+    assert sorted(read(loose), key=lambda row: row["id"]) == [{"id": 1, "v": 1}, {"id": 2, "v": None}]
+    with pytest.raises(SchemaError, match="'v' cannot become NOT NULL: it is null in 1 row"):
+        loose.alter(STRICT)
+    good = make_table(tmp_path / "other", columns, keys, options={nulls.key: nulls.value})
+    write(good, [{"id": 1, "v": "1"}])
+    assert read(good.alter(RetypeColumn("v", INT))) == [{"id": 1, "v": 1}]
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_full_compaction_stores_what_casts_make(tmp_path, keys):
+    table = make_table(
+        tmp_path, {"id": "INT", "v": "TIMESTAMP"}, keys, options={"schema.evolution.cast": "explicit-null"}
+    )
+    write(table, [{"id": 1, "v": datetime(2024, 1, 1)}])
+    compact(table)
+    table = table.alter(RetypeColumn("v", parse_type("STRING")))
+    with pytest.raises(UnsupportedTypeError, match="TIMESTAMP") as refused:
+        table.alter(RetypeColumn("v", parse_type("DOUBLE")))
+    assert "Add a column" in refused.value.hint
+    assert compact(table) is not None
+    assert compact(table) is None
+    assert {entry.file.schema_id for entry in table.live_files()} == {table.schema.id}
+    assert read(table) == [{"id": 1, "v": "2024-01-01 00:00:00"}]
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_full_compaction_leaves_what_is_the_same_value_in_the_new_type(tmp_path, keys):
+    table = make_table(tmp_path, COLUMNS, keys)
+    write(table, [{"id": 1, "v": 1}])
+    compact(table)
+    table = table.alter(RetypeColumn("v", parse_type("BIGINT")), AddColumn("w", INT))
+    assert compact(table) is None
 
 
 @pytest.mark.parametrize("keys", [[], ["id"]])

@@ -32,6 +32,13 @@ def test_times_of_day():
     assert cast(texts, "STRING", "TIME(3)") == [time(1, 2), time(23, 59, 59, 999_000), time(0), *[None] * 4]
 
 
+@pytest.mark.parametrize("kind", ["STRING", "VARCHAR(9)"])
+def test_bytes_that_are_no_text(kind):
+    given = [b"a", b"\x00\xff\xc3", None, "ü".encode(), b"\xe2\x82"]
+    java = ["a", "\x00\ufffd\ufffd", None, "ü", "\ufffd"]
+    assert cast(given, "BYTES", kind) == cast(given, "VARBINARY(9)", kind) == java
+
+
 def test_texts_of_nested_values():
     row = RowType((DataField(1, "a", parse_type("INT")), DataField(2, "b", parse_type("DOUBLE"))))
     assert cast([{"a": 1, "b": 1e10}, {"a": None, "b": None}, None], row, "STRING") == [
