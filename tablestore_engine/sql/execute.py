@@ -18,7 +18,7 @@ from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.session_variables import may_have_made, note_made
 from tablestore_engine.spark.queries.table_cache import drop, storage_level
-from tablestore_engine.spark.queries.temp_views import remember_definition
+from tablestore_engine.spark.queries.temp_views import remember_definition, remembered
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.counts.known_counts import known_counts
 from tablestore_engine.sql.functions.execute_functions import (
@@ -265,7 +265,9 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     if statement.temporary:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
         if not statement.is_global:  # which a bare name does not reach
-            made = Made(_made_again(statement), context.database)
+            below = {name: remembered(frames.spark, name) for name in frames.temporaries}
+            again = lambda view: _create_view(view, context)  # noqa: E731
+            made = Made(_made_again(statement), context.database, frames, below, again)
             remember_definition(frames.spark, statement.view.name, made)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
@@ -284,7 +286,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     refuse_replaced(frames.spark, what, statement.query_sql)
     if may_have_made(frames.spark):
         refuse_temporary(frames.spark, what, statement.query_sql, bound.text)
-    if frames.reads_view(database, name):
+    if (database, name.lower()) in frames.read_views:
         raise SqlError(f"{what} would read itself.", hint="Read what it reads, or use another name.")
     columns = columns_of(frame.schema)
     if statement.columns and len(statement.columns) != len(columns):

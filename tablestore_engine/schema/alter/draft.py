@@ -189,6 +189,8 @@ class Draft:
         _check_not_in_key(self.fields, path)
         now = type_at(self.fields, path)
         wanted = matched(shown(path), now, change.type, lambda: next(ids))
+        if wanted == now:
+            return
         options = CoreOptions.parse(self.options, strict=False)
         check_retype(self._keyed, options, path, (now, *self._past_types(path)), wanted)
         self.fields = retyped(self.fields, path, lambda _: wanted)

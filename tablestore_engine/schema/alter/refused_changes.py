@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.edit_fields import Path, shown
-from tablestore_engine.schema.casts.cast_old_columns import ANOTHER_COLUMN, CastMode, check_readable
+from tablestore_engine.schema.casts.cast_old_columns import ANOTHER_COLUMN, CastMode, unreadable
 from tablestore_engine.schema.casts.cast_old_columns import check_retype as check_cast
 from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -96,7 +96,14 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
     past = tuple(past)
     check_cast(shown(path), past[0], to, CastMode(options.schema_evolution_cast))
     for one in past:
-        check_readable(shown(path), one, to, ANOTHER_COLUMN)
+        found = unreadable(shown(path), one, to)
+        if found is not None:
+            name, source, target = found
+            raise UnsupportedTypeError(
+                f"Column '{name}' was {source.as_nullable(True)} before, and files of that time, of snapshots that a "
+                f"rollback may bring back, too, are not read as {target.as_nullable(True)}: Spark has no such cast.",
+                hint=ANOTHER_COLUMN,
+            )
         reason = _ordering_reason(options, path[0])
         if reason and not keeps_order(one, to):
             raise SchemaError(

@@ -34,7 +34,6 @@ from tablestore_engine.schema.types.types import (
 CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
 CAST_HINT = "Set 'schema.evolution.cast' = 'explicit-null' to read such values as null, or change the type back."
 ANOTHER_COLUMN = "Add a column of the new type, fill it by UPDATE, and drop the old one."
-_REWRITE = "A full compaction by the tool that changed the type stores them as the new one."
 _EXACT_IN = {"TINYINT": ("FLOAT", "DOUBLE"), "SMALLINT": ("FLOAT", "DOUBLE"), "INT": ("DOUBLE",), "FLOAT": ("DOUBLE",)}
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
 _SIZED = {"CHAR": STRING_ROOTS, "VARCHAR": STRING_ROOTS, "BINARY": BINARY_ROOTS, "VARBINARY": BINARY_ROOTS}
@@ -151,15 +150,20 @@ def check_retype(column: str, past: DataType, current: DataType, mode: CastMode)
     )
 
 
-def check_readable(column: str, past: DataType, current: DataType, hint: str = _REWRITE) -> None:
+def unreadable(column: str, past: DataType, current: DataType) -> tuple[str, DataType, DataType] | None:
+    """The first column or field with no cast from its past type to the current one, and both; None if all have one."""
+    return _first_pair(column, past, current, is_castable)
+
+
+def check_readable(column: str, past: DataType, current: DataType) -> None:
     """Raise an UnsupportedTypeError, which names the column or field, unless a cast leads from type to type."""
-    found = _first_pair(column, past, current, is_castable)
+    found = unreadable(column, past, current)
     if found is not None:
         name, source, target = found
         raise UnsupportedTypeError(
             f"Column '{name}' has files in which it is {source.as_nullable(True)}, and these are not read as"
             f" {target.as_nullable(True)}: Spark has no such cast.",
-            hint=hint,
+            hint="A full compaction by the tool that changed the type stores them as the new one.",
         )
 
 

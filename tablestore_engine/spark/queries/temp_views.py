@@ -15,10 +15,12 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Sequence
+from typing import Protocol
 from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
+from tablestore_engine.errors import TableStoreError
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER, own_words
 from tablestore_engine.spark.errors.translate_errors import translated
@@ -41,15 +43,24 @@ class TempViews:
     def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
         self._spark = spark
         self._lasting = lasting
+        self._made: list[str] = []
 
     def add(self, name: str, frame: DataFrame) -> str:
         """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
         view = f"{name}#{next(_numbers)}"
         frame.createOrReplaceTempView(quoted_name(view))
-        if not self._lasting:
-            for old in self._remember(view):
-                self._spark.catalog.dropTempView(old)
+        if self._lasting:
+            self._made.append(view)
+            return view
+        for old in self._remember(view):
+            self._spark.catalog.dropTempView(old)
         return view
+
+    def drop(self) -> None:
+        """Drop lasting views, of which no text of Spark's speaks any longer."""
+        for view in self._made:
+            self._spark.catalog.dropTempView(view)
+        self._made.clear()
 
     def _remember(self, view: str) -> list[str]:
         """Remember a view. Returns the views that are to be dropped now."""
@@ -91,20 +102,49 @@ def listed_views(spark: SparkSession, schema: str | None, *, described: bool) ->
     return [(schema, name, True, own_words("".join(rest))) for schema, name, _, *rest in shown]
 
 
-def remember_definition(spark: SparkSession, name: str, definition: object) -> None:
+class Definition(Protocol):
+    """The source of a temporary view of SQL."""
+
+    def is_current(self) -> bool:
+        """Whether all that the view reads is as it was when it was made."""
+
+    def make(self) -> object:
+        """Make the view over again."""
+
+
+def remember_definition(spark: SparkSession, name: str, definition: Definition) -> None:
     """Remember what a temporary view was made from."""
-    known: dict[str, tuple[object, DataFrame]] = vars(spark).setdefault(_DEFINITIONS, {})
+    known: dict[str, tuple[Definition, DataFrame]] = vars(spark).setdefault(_DEFINITIONS, {})
     with translated():
         known[name.lower()] = (definition, spark.table(quoted_name(name)))
 
 
-def definition_of(spark: SparkSession, name: str) -> object | None:
+def definition_of(spark: SparkSession, name: str) -> Definition | None:
     """The source of a temporary view; None if it was made in another way, or over again since."""
     definition, made = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))
-    if made is None:
+    if definition is None:
         return None
     with translated():
         return definition if spark.table(quoted_name(name)).sameSemantics(made) else None
+
+
+def remembered(spark: SparkSession, name: str) -> Definition | None:
+    """The source with which a temporary view of SQL was made last."""
+    definition: Definition | None = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))[0]
+    return definition
+
+
+def refresh(spark: SparkSession, name: str) -> None:
+    """Make a temporary view over again if its tables have changed: as in Spark, it shows the rows of now."""
+    definition = remembered(spark, name)
+    if definition is None or definition.is_current():
+        return
+    try:
+        own = definition_of(spark, name) is definition
+    except TableStoreError:  # a view below it has other columns
+        own = True
+    if own:
+        definition.make()
 
 
 def named_plan(answer: DataFrame, notes: Sequence[str] = ()) -> DataFrame:

@@ -23,7 +23,7 @@ from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import session_function
-from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary
+from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary, refresh
 from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.session.session_settings import check_distinct
@@ -70,13 +70,13 @@ class Frames:
         """`lasting`: Spark keeps the text of what is run and reads it again later. `only_columns`: the rows are not
         asked for. `settings`: `spark.paimon.…`, else they are fetched for the first table. `reads`: see WriteIntent."""
         self.spark = spark
-        self._catalog = catalog
+        self.catalog = catalog
         self.database = database
-        self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
+        self.pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
         self._functions = CalledFunctions(spark, catalog, database)
-        self._read_views: set[tuple[str, str]] = set()
-        self._temp_views = TempViews(spark, lasting=lasting)
+        self.read_views: dict[tuple[str, str], View] = {}
+        self.temp_views = TempViews(spark, lasting=lasting)
         self.looks_up = not (lasting or only_columns)  # rows, while a query is bound
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._nesting = Nesting()
@@ -109,20 +109,16 @@ class Frames:
         """A frame of the bound queries as rows to write; `size` is that of its input, if it is known otherwise."""
         return Rows(frame, self.input_bytes if size is None else size, self.is_small)
 
-    def reads_view(self, database: str, name: str) -> bool:
-        """Whether a view was bound so far."""
-        return (database, name.lower()) in self._read_views
-
     def pin(self, table: Table) -> Snapshot | None:
         """The snapshot at which this statement reads a table."""
         key = table.identifier
-        if key not in self._pinned:
-            self._pinned[key] = (table, self._reads[key] if key in self._reads else table.latest_snapshot())
-        return self._pinned[key][1]
+        if key not in self.pinned:
+            self.pinned[key] = (table, self._reads[key] if key in self._reads else table.latest_snapshot())
+        return self.pinned[key][1]
 
     def may_read(self, table: Table) -> bool:
         """Whether what was bound so far reads the table, or a temporary view, which may."""
-        return table.identifier in self._pinned or bool(self.temporaries)
+        return table.identifier in self.pinned or bool(self.temporaries)
 
     def query(self, sql: str) -> DataFrame:
         """The rows of a query. Raises the engine's errors for Spark's."""
@@ -183,12 +179,12 @@ class Frames:
             missing = error.message.partition("\n")[0].lower()
             for database, name, quoted in self._unresolved:
                 if quoted in missing or ("$" in quoted and "near '$'" in missing):  # Spark reads no such name
-                    self._catalog.load_table(database, name)  # the message names the schema, and similar names
+                    self.catalog.load_table(database, name)  # the message names the schema, and similar names
             raise
 
     def register(self, name: str, frame: DataFrame) -> str:
         """Create a temporary view of a frame. Returns its unique name, unquoted."""
-        return self._temp_views.add(name, frame)
+        return self.temp_views.add(name, frame)
 
     # -- functions -------------------------------------------------------------------------------------
 
@@ -219,19 +215,20 @@ class Frames:
         name, suffix = split_name(reference.name)
         managed = reference.database is not None or bool(reference.changes)
         if not managed and not suffix and self._is_session_relation(database, name):
+            refresh(self.spark, name)
             self._unknown = True
             self.temporaries.append(name)
             return None
         target = reference.database or database
-        if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
+        if target.lower() == information_schema.NAME and not self.catalog.database_exists(target):
             return Binding(self._bind_information(name), target)
-        if not self._catalog.database_exists(target):
+        if not self.catalog.database_exists(target):
             if reference.without_catalog or reference.changes:
-                self._catalog.require_database(target)
+                self.catalog.require_database(target)
             self._leave(reference, target, name)
             return None
-        target = self._catalog.require_database(target)
-        kind = self._catalog.object_kind(target, name)
+        target = self.catalog.require_database(target)
+        kind = self.catalog.object_kind(target, name)
         if kind == "table":
             return Binding(self._bind_table(reference.in_database(database), target, name, suffix), target)
         if kind == "view" and not suffix:
@@ -244,13 +241,13 @@ class Frames:
             return Binding(self._bind_view(target, name, reference.predicate), target)
         hidden = bool(self._nesting) and is_session_relation(self.spark, reference.name, lambda: True)
         if managed or hidden or (suffix and not is_temporary(self.spark, reference.name)):
-            self._catalog.load_table(target, name)
+            self.catalog.load_table(target, name)
         self._leave(reference, target, name)
         return None
 
     def _is_session_relation(self, database: str, name: str) -> bool:
         """Whether Spark reads a bare name by itself. What a managed view reads does not depend on the session."""
-        kind = self._catalog.object_kind
+        kind = self.catalog.object_kind
         return not self._nesting and is_session_relation(self.spark, name, lambda: kind(database, name))
 
     def _leave(self, reference: TableReference, database: str, name: str) -> None:
@@ -262,7 +259,7 @@ class Frames:
     def _bind_information(self, name: str) -> str:
         key = (information_schema.NAME, name.lower())
         if key not in self._views:
-            schema, rows = information_schema.rows_of(self._catalog, name)
+            schema, rows = information_schema.rows_of(self.catalog, name)
             frame = self.spark.createDataFrame(rows, schema)
             self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
         return self._views[key]
@@ -316,11 +313,11 @@ class Frames:
     def read_of(self, reference: TableReference) -> TableRead | View | None:
         """The read of a managed table as it is now, without options, or the view that a reference is; else None."""
         database, name = reference.database or self.database, reference.name
-        kind = self._catalog.object_kind(database, name) if reference.is_plain else None
+        kind = self.catalog.object_kind(database, name) if reference.is_plain else None
         if kind is None or self._is_session_relation(database, name):
             return None
         if kind == "view":
-            return self._catalog.load_view(database, name)
+            return self.catalog.load_view(database, name)
         table = self._table(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
         snapshot = self.pin(table)
@@ -332,7 +329,7 @@ class Frames:
             read = self.read_of(reference)
             return source_of_rows(read.table, read.snapshot) if isinstance(read, TableRead) else None
         database, name = reference.database or "", reference.name
-        if "$" in name or self._catalog.object_kind(database, name) != "table":
+        if "$" in name or self.catalog.object_kind(database, name) != "table":
             return None
         table = self._table(database, name)
         return self._changes.source(table, self.pin(table), reference, self._evaluated)
@@ -366,10 +363,10 @@ class Frames:
 
     def _table(self, database: str, name: str) -> Table:
         key = (database, name.lower())
-        for identifier, (table, _) in self._pinned.items():
+        for identifier, (table, _) in self.pinned.items():
             if (identifier[0], identifier[1].lower()) == key:
                 return table
-        table = self._catalog.load_table(database, name)
+        table = self.catalog.load_table(database, name)
         self.pin(table)
         return table
 
@@ -379,7 +376,7 @@ class Frames:
             return self._views[key]
         full = f"{database}.{name.lower()}"
         with self._nesting.view(full):
-            view = self._catalog.load_view(database, name)
+            view = self.catalog.load_view(database, name)
             try:
                 known = references_of_view(view, predicate)
                 frame = self.run(self.bound(view.sql, view.database, known))
@@ -389,7 +386,7 @@ class Frames:
                 raise BrokenViewError(
                     f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
                 ) from error
-        self._read_views.add((database, name.lower()))
+        self.read_views[database, name.lower()] = view
         self._views[key] = self.register(full, with_view_columns(view, full, frame))
         return self._views[key]
 

@@ -1,24 +1,30 @@
-"""Objects of a session in the text of a definition that outlives it: temporary views and functions, and variables.
+"""Objects of a session: temporary views and functions, and variables; and whether what a temporary view reads changed.
 
-Another session would not find them, or find others, so such a definition is refused, as in Spark.
+Another session would not find them, or find others, so a definition that outlives the session and names one is refused,
+as in Spark.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import NotFoundError, SqlError
+from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.spark.queries.session_functions import users_functions
 from tablestore_engine.spark.queries.session_variables import variables_of
-from tablestore_engine.spark.queries.temp_views import ends_with_session, is_temporary
+from tablestore_engine.spark.queries.temp_views import ends_with_session, is_temporary, refresh, remembered
 from tablestore_engine.sql.query.function_calls import function_calls
 from tablestore_engine.sql.tokens.lexer import QUOTED, STRING, tokenize
+from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 
 _VARIABLE: Final = re.compile(r"\$\{(?:(\w+?):)?(\S+?)\}")
 _OF_SETTINGS: Final = ("spark", "sparkconf", "hivevar", "hiveconf")
@@ -57,6 +63,29 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
                 f"{what} cannot read the variable '{name}', which ends with the session.",
                 hint="Write its value instead.",
             )
+
+
+def is_current(frames: Frames, below: Mapping[str, object]) -> bool:
+    """Whether tables have the schemas and snapshots with which a query read them, and views the same text. Those
+    temporary views `below` that it read, with their sources then, are made over again if that is not so for them."""
+    for name, source in below.items():
+        refresh(frames.spark, name)
+        if remembered(frames.spark, name) is not source:
+            return False
+    catalog = frames.catalog
+    try:
+        return all(_is_current(catalog, *one) for one in frames.pinned.values()) and all(
+            catalog.load_view(*name) == view for name, view in frames.read_views.items()
+        )
+    except NotFoundError:
+        return False
+
+
+def _is_current(catalog: Catalog, table: Table, read: Snapshot | None) -> bool:
+    now = catalog.load_table(*table.identifier)
+    newest = now.latest_snapshot()
+    state = (now.path, now.schema.id, None if newest is None else newest.id)
+    return state == (table.path, table.schema.id, None if read is None else read.id)
 
 
 def refuse_replaced(spark: SparkSession, what: str, query_sql: str) -> None:

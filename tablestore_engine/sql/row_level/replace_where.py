@@ -18,6 +18,7 @@ from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
 from tablestore_engine.spark.errors.raised_errors import NOT_REPLACED
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.kept_rows import kept
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.execute_update_delete import rows_of_delete
 from tablestore_engine.sql.row_level.row_level_target import RowLevelTarget
@@ -77,7 +78,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
 def _checked(target: RowLevelTarget, rows: DataFrame, where: str) -> DataFrame:
     """The rows of the query as changed rows; one that does not match the condition fails the write."""
     refused = literal(f"{NOT_REPLACED}{where}.")
-    view = quoted_name(target.frames.register(_ROWS, rows))
+    view = quoted_name(target.frames.register(_ROWS, with_computed(rows, target.table.schema)))
     columns = ", ".join(quoted_name(name) for name in target.table.schema.field_names)
     matches = f"CASE WHEN {target.expression(where)} THEN true ELSE raise_error({refused}) END"
     return target.frames.run(

@@ -257,7 +257,7 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
         raise SqlError(
             f"MERGE cannot remove rows of table {table.name}: its merge engine is '{engine.name}'.", hint=way_out
         )
-    refused = f"{verb} is" if engine.takes_updates else "UPDATE, DELETE and MERGE are"
+    refused = f"{verb} is" if engine.takes_updates else "UPDATE, DELETE, MERGE and REPLACE WHERE are"
     raise SqlError(
         f"{refused} not supported with 'merge-engine' = '{engine.name}', which table {table.name} has.",
         hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."

@@ -6,12 +6,15 @@ whose columns have these names, and its rows are written under the table's own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tablestore_engine.errors import ReadOnlyError, SqlError
+from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SqlError, TableStoreError
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.spark.queries.temp_views import definition_of, ends_with_session, is_temporary
 from tablestore_engine.sql.catalog.execute_context import is_global_temporary
+from tablestore_engine.sql.pinned_queries.pinned_query import Frames
+from tablestore_engine.sql.pinned_queries.temporary_objects import is_current
 from tablestore_engine.sql.query.updatable_views import plain_selection
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
 from tablestore_engine.sql.statements.statement import Statement, TableName
@@ -24,10 +27,32 @@ Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 
 @dataclass(frozen=True)
 class Made:
-    """The statement that made a temporary view, and the database of its names."""
+    """The statement that made a temporary view, the database of its names, and what it read: tables and views, and
+    other temporary views `below` with their sources.
+
+    `again` runs the statement anew.
+    """
 
     view: CreateView
     database: str
+    frames: Frames
+    below: Mapping[str, object]
+    again: Callable[[CreateView], object]
+
+    def is_current(self) -> bool:
+        """Whether the tables, and the views, that the view reads are as they were then."""
+        return is_current(self.frames, self.below)
+
+    def make(self) -> None:
+        """Make the view over again. Raises BrokenViewError where its query no longer runs."""
+        try:
+            self.again(self.view)
+        except TableStoreError as error:
+            raise BrokenViewError(
+                f"View '{self.view.view.name}' cannot be read any more: {error}",
+                hint="Create it again on what exists now.",
+            ) from error
+        self.frames.temp_views.drop()
 
 
 @dataclass(frozen=True)

@@ -254,3 +254,44 @@ def test_a_view_changes_its_mode(store):
     store.sql("ALTER TABLE t ADD COLUMN added INT")
     assert store.sql("SELECT * FROM w").columns == ["id", "added", "one"]
     assert ("View Schema Mode", "EVOLUTION", "") in rows(store, "DESCRIBE EXTENDED w")
+
+
+def test_a_temporary_view_shows_the_rows_of_now(store):
+    """As in Spark, also over another view; one whose column is gone says so, once for both."""
+    store.execute("CREATE TABLE t (id INT, v STRING, s STRUCT<a: INT, b: INT>)")
+    store.execute("INSERT INTO t VALUES (1, 'a', struct(1, 2))")
+    store.execute("CREATE VIEW kept AS SELECT id FROM t")
+    for name, query in {
+        "whole": "SELECT * FROM t",
+        "part": "SELECT id, s FROM whole",
+        "over": "SELECT * FROM kept",
+        "of_v": "SELECT v FROM t",
+        "grouped": "SELECT count(*) AS n FROM of_v",
+    }.items():
+        store.execute(f"CREATE TEMPORARY VIEW {name} AS {query}")
+    store.execute("INSERT INTO t VALUES (2, 'b', struct(3, 4))")
+    assert rows(store, "SELECT id, s.b FROM part") == [(1, 2), (2, 4)]
+    assert rows(store, "SELECT * FROM over") == [(1,), (2,)]
+    assert rows(store, "SELECT n FROM grouped") == [(2,)]
+    store.execute("ALTER TABLE t DROP COLUMN s.b")
+    assert rows(store, "SELECT s FROM part") == [((1,),), ((3,),)]
+    store.execute("ALTER TABLE t RENAME COLUMN v TO w")
+    for broken in ("SELECT * FROM of_v", "SELECT * FROM grouped"):
+        with pytest.raises(BrokenViewError, match=r"View 'of_v' cannot be read any more: .*`v` cannot be resolved"):
+            store.execute(broken)
+    store.execute("CREATE OR REPLACE TABLE t (id INT, z INT)")
+    store.execute("INSERT INTO t VALUES (5, 6)")
+    assert rows(store, "SELECT * FROM whole") == [(5, 6)]
+    store.spark.range(1).createOrReplaceTempView("whole")
+    store.execute("INSERT INTO t VALUES (7, 8)")
+    assert rows(store, "SELECT * FROM whole") == [(0,)], "a frame's, which took the name"
+
+
+def test_a_view_that_keeps_types_names_those_that_no_cast_leads_to(store):
+    store.execute("CREATE TABLE t (id INT, s STRUCT<a: INT, b: INT>)")
+    store.execute("CREATE VIEW v WITH SCHEMA COMPENSATION AS SELECT * FROM t")
+    store.execute("ALTER TABLE t DROP COLUMN s.b")
+    with pytest.raises(
+        BrokenViewError, match=r"View 'default.v' .*: 's' is struct<`a`: int> and was struct<`a`: int, `b"
+    ):
+        store.execute("SELECT * FROM v")

@@ -199,7 +199,7 @@ def test_delete_where_a_delete_removes_the_row(store):
     store.execute("INSERT INTO t VALUES (2, 5)")
     assert store.sql("SELECT * FROM t ORDER BY id").collect() == [(1, 10), (2, 5)]
     assert store.table("t").statistics().row_count == 2
-    with pytest.raises(SqlError, match="UPDATE, DELETE and MERGE are not supported"):
+    with pytest.raises(SqlError, match="UPDATE, DELETE, MERGE and REPLACE WHERE are not supported"):
         store.execute("UPDATE t SET v = 1")
     with pytest.raises(RowKindError, match=r"column 'v' cannot take back.*max.*'id': 1"):
         store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-U', 1, 1)")

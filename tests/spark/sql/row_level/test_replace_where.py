@@ -70,3 +70,12 @@ def test_new_columns_are_added_where_the_write_evolves_the_schema(store, kind):
     assert rows(store, "SELECT id, v, day, s.n FROM t") == [(1, 5_000_000_010, "x", 10), (3, 30, "y", None)]
     assert len(store.table("t").snapshots()) == before + 1
     check_invariants(store.table("t"))
+
+
+def test_the_condition_may_name_a_computed_column(store):
+    store.execute("CREATE TABLE t (id INT, v INT, twice AS v * 2)")
+    store.execute("INSERT INTO t VALUES (1, 1), (2, 2)")
+    store.execute("INSERT INTO t REPLACE WHERE twice >= 4 SELECT 3, 5")
+    assert rows(store, "SELECT * FROM t") == [(1, 1, 2), (3, 5, 10)]
+    with pytest.raises(ConstraintError, match="does not match REPLACE WHERE twice >= 4"):
+        store.execute("INSERT INTO t REPLACE WHERE twice >= 4 SELECT 3, 1")
