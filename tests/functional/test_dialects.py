@@ -14,6 +14,7 @@ from tablestore_engine import TableStore
 FLATTEN = "lateral flatten(input => t.l) f"
 JSON_ROWS = """select '{"l": [{"id": 1}, {"id": 2}]}' as j"""
 OBJECT = """'{"a": {"b": 1}, "l": ["x", 2], "k": "v"}'"""
+NO_ARRAY = "split(cast(null as string), ',')"
 PARAMS = (
     "(select [struct('page' as key, struct('home' as s, 1 as n) as value), "
     "struct('id', struct('7' as s, 2 as n))] as params, 'id' as wanted)"
@@ -54,8 +55,23 @@ VALUES = [
     ("redshift", "-5 / 2", -2),
     ("trino", "select 7 / x from (values 2) as t(x)", 3.0),
     ("postgres", "select 7 / x from (values (2.0)) as t(x)", Decimal("3.5")),
+    ("redshift", "select x / 2 from (select 9007199254740995::bigint as x) as t", 4503599627370497),
+    ("postgres", "select n / sum(n) over () from (select count(*) as n) as t", 1.0),
+    ("postgres", "select sum(x) / 2 from (values (3::bigint)) as t(x)", 1.5),
+    ("postgres", "extract(year from date '2024-03-01') / 10", 202.4),
+    ("trino", "select try(x / 0) from (values 2) as t(x)", None),
+    # an array that is null has no rows
+    ("bigquery", f"array(select upper(x) from unnest({NO_ARRAY}) as x order by x)", []),
+    ("bigquery", f"(select count(*) from unnest({NO_ARRAY}))", 0),
+    ("bigquery", f"exists(select 1 from unnest({NO_ARRAY}) as x where x = 'b')", False),
+    ("bigquery", f"'a' in unnest({NO_ARRAY})", False),
+    ("bigquery", "'a' in unnest(['b', null])", None),
     ("snowflake", "5 / 2", 2.5),
     ("duckdb", "5 / 2", 2.5),
+    # numbers and intervals as texts
+    ("snowflake", "to_decimal('1,234.5', '9,999.9')", 1235),
+    ("postgres", "(timestamp '2024-01-01' - timestamp '2024-01-02 12:00:00.25')::text", "-1 days -12:00:00.25"),
+    ("duckdb", "(timestamp '2024-01-03' - timestamp '2024-01-02')::varchar", "1 day"),
     # distinct values in a window, without nulls
     ("snowflake", f"select count(distinct x) over (partition by y) as n {PAIRS} limit 1", 2),
     ("bigquery", f"select count(distinct x) over (order by x) {PAIRS} order by 1 limit 1", 0),

@@ -6,7 +6,7 @@ In BigQuery, `(select value from unnest(params) where key = 'k')`, `exists(selec
 `array(select … from unnest(l) as x)` read an array of a row. Without an alias of the array, columns are fields of its
 elements; with one, columns without it are those of the row.
 
-In Postgres, the alias of rows is their value, too, and an array that is null has no rows, as one that is empty.
+In Postgres, the alias of rows is their value, too. In both, an array that is null has no rows, as one that is empty.
 
 In FROM of BigQuery, an array of structs is a table: the fields are its columns, and its alias is the struct of a row.
 """
@@ -39,8 +39,8 @@ def read_arrays_by_functions(tree: exp.Expr, dialect: str) -> None:
             continue
         given = query if dialect == "bigquery" else _over_unnest(query)
         made = None if given is None else _replacement(node, given)
-        if made is not None:
-            node.replace(made if dialect == "bigquery" else _of_no_rows(made, node))
+        if given is not None and made is not None:
+            node.replace(_of_no_rows(made, node, given))
 
 
 def _over_unnest(query: exp.Select) -> exp.Select | None:
@@ -75,10 +75,12 @@ def _over_unnest(query: exp.Select) -> exp.Select | None:
     return copied
 
 
-def _of_no_rows(made: exp.Expr, node: exp.Expr) -> exp.Expr:
-    """The value of a query over an array that may be null."""
+def _of_no_rows(made: exp.Expr, node: exp.Expr, query: exp.Select) -> exp.Expr:
+    """The value of a query over an array that may be null. A test that is null of all elements finds none."""
     if isinstance(node, exp.Exists):
-        return exp.Coalesce(this=made, expressions=[exp.false()])
+        return made if isinstance(made, exp.Boolean) else exp.Coalesce(this=made, expressions=[exp.false()])
+    if isinstance(query.args["from_"].this.expressions[0], exp.Array):
+        return made  # whose elements are written there
     if isinstance(node, exp.Array):
         return exp.Coalesce(this=made, expressions=[call("ARRAY")])
     counted = isinstance(made, exp.Anonymous) and made.name == "SIZE"

@@ -16,6 +16,7 @@ from dbt.adapters.tablestore.dialect.aliases import cte_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
 from dbt.adapters.tablestore.dialect.rules.json_values.given import branches, gives_json, gives_part, taken_values
 from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
+from dbt.adapters.tablestore.dialect.rules.numbers.interval_texts import STAMP, differing_columns
 
 _MOST_LEVELS: Final = 50
 _PARSING: Final = frozenset(["TRY_PARSE_JSON", "TO_VARIANT_OBJECT", "VARIANT_GET", "TRY_VARIANT_GET"])
@@ -146,6 +147,8 @@ def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> No
 
 
 def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:
+    if dialect in ("postgres", "duckdb"):
+        yield from ((one, STAMP, _TIME) for one in differing_columns(tree))
     if dialect == "duckdb":
         yield from ((one.this, "list", _LIST) for one in tree.find_all(exp.Length) if isinstance(one.this, exp.Column))
     if dialect == "duckdb":

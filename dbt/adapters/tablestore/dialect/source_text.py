@@ -41,7 +41,20 @@ def piece_of(node: exp.Expr, source: str) -> Piece | None:
     if type(node).__name__ in ("Cast", "TryCast"):
         behind = _TYPE_BEHIND.match(source, end)
         end = behind.end() if behind else end
-    return piece_between(source, *_balanced(source, start, end))
+    start, end = _balanced(source, start, end)
+    return piece_between(source, start, _behind_arguments(node, source, end))
+
+
+def _behind_arguments(node: exp.Expr, source: str, end: int) -> int:
+    """The end of a call whose arguments have no positions, such as `f(interval '1 day')`."""
+    if not hasattr(node, "sql_names") or not source[end:].lstrip().startswith("("):
+        return end
+    depth = 0
+    for token in _TOKEN.finditer(source, end):
+        depth += (token[0] in _CLOSING) - (token[0] in _CLOSING.values())
+        if token[0] in _CLOSING.values() and not depth:
+            return token.end()
+    return end
 
 
 def _beginning(node: exp.Expr, source: str, start: int) -> int:

@@ -57,6 +57,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns
     from dbt.adapters.tablestore.dialect.columns.chosen import write_columns_out
     from dbt.adapters.tablestore.dialect.columns.named_unions import unite_by_name
+    from dbt.adapters.tablestore.dialect.columns.number_kinds import mark_quotients
     from dbt.adapters.tablestore.dialect.columns.pivots import read_pivots
     from dbt.adapters.tablestore.dialect.columns.stars import write_stars_out
     from dbt.adapters.tablestore.dialect.columns.whole_rows import read_whole_rows
@@ -75,6 +76,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         write_columns_out(tree, dialect, columns_of)
         unite_by_name(tree, dialect, columns_of)
         mark_columns(tree, dialect, columns_of)
+        mark_quotients(tree, dialect, columns_of)
         read_row_sources(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
         read_lists_of_queries(tree, dialect)

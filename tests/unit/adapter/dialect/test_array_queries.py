@@ -5,6 +5,8 @@ from support.one_line import one_line
 
 from dbt.adapters.tablestore.dialect.translate import translate
 
+NO_ROWS = {"": "{}", "array": "COALESCE({}, ARRAY())", "exists": "COALESCE({}, FALSE)"}
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -33,4 +35,20 @@ from dbt.adapters.tablestore.dialect.translate import translate
 )  # fmt: skip
 def test_a_query_over_an_array_becomes_a_function_of_it(text, expected):
     translated = one_line(translate(f"select {text} from t", "bigquery"))
+    expected = NO_ROWS[text.partition("(")[0]].format(expected)
     assert "".join(translated.split()) == "".join(f"SELECT {expected} FROM t".split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(select count(*) from unnest(l))", "COALESCE(SIZE(l), 0)"),
+        ("(select max(x) from unnest(l) as x)", "ARRAY_MAX(TRANSFORM(l, x -> x))"),
+        ("array(select x + 1 from unnest([1, 2]) as x)", "TRANSFORM(ARRAY(1, 2), x -> x + 1)"),
+        ("exists(select max(x) from unnest(l) as x)", "TRUE"),
+        ("'a' in unnest(l)", "IF(SIZE(l) > 0, ARRAY_CONTAINS(l, 'a'), FALSE)"),
+        ("a not in unnest(['a'])", "NOT ARRAY_CONTAINS(ARRAY('a'), a)"),
+    ],
+)
+def test_an_array_that_is_null_has_no_rows(text, expected):
+    assert one_line(translate(f"select {text} from t", "bigquery")) == f"SELECT {expected} FROM t"

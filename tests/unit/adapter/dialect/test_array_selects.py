@@ -19,7 +19,7 @@ from dbt.adapters.tablestore.dialect.translate import translate
          "COALESCE(TRANSFORM(FILTER(l, x -> x > 1), x -> x), ARRAY())"),
         ("array(select jsonb_object_keys(j))", "COALESCE(JSON_OBJECT_KEYS(j), ARRAY())"),
         ("array(select * from unnest(l))", "COALESCE(TRANSFORM(l, unnest -> unnest), ARRAY())"),
-        ("exists(select count(*) from unnest(l) as x where x > 1)", "COALESCE(TRUE, FALSE)"),
+        ("exists(select count(*) from unnest(l) as x where x > 1)", "TRUE"),
         ("(select max(distinct x) from unnest(l) as x)", "ARRAY_MAX(TRANSFORM(l, x -> x))"),
         ("(select max(x) from unnest(l) as x limit 0)", "( SELECT MAX(x) FROM EXPLODE(l) AS x(x) LIMIT 0 )"),
         ("exists(select 1 from unnest(t.l) as t where t = 1)", "COALESCE(EXISTS(t.l, t -> t = 1), FALSE)"),

@@ -67,3 +67,12 @@ def test_a_function_that_spark_does_not_have_is_named():
 
 def test_a_line_of_another_text_is_left_alone(translation):
     assert about_source(ParseError("x"), "x", "select 1 from hook", 3, [translation]) is None
+
+
+def test_a_function_of_values_without_a_position_is_named():
+    translation = translation_of("The model 'm'", "select justify_days(interval '35 days') from t", "postgres")
+    given = "[UNRESOLVED_ROUTINE] Cannot resolve routine `JUSTIFY_DAYS` on search path."
+    found = about_source(SqlError(given), "Cannot", *marked(translation, "JUSTIFY_DAYS"), [translation])
+    assert found is not None
+    assert "calls the function justify_days, which has no counterpart" in found
+    assert "in line 1, column 8: justify_days(interval '35 days')." in found

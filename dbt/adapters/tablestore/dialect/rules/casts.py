@@ -12,6 +12,7 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import texts_of_a
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
 from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, is_part, json_of_any
+from dbt.adapters.tablestore.dialect.rules.numbers.kinds import is_integer
 
 # DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
 _ANY_DECIMAL: Final[Mapping[str, str]] = {
@@ -35,32 +36,6 @@ _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
-_COUNTS: Final = (
-    exp.Count, exp.CountIf, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.StrPosition, exp.ArraySize,
-    exp.IntDiv, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
-)  # fmt: skip
-_COUNTS_BY_NAME: Final = frozenset(["DATEDIFF", "TIMESTAMPDIFF", "UNIX_SECONDS", "UNIX_MILLIS", "SIZE", "DAYOFWEEK"])
-_OF_OPERANDS: Final = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
-
-
-def is_integer(node: exp.Expr) -> bool:
-    """Whether a value is surely an integer."""
-    node = node.unnest()
-    if isinstance(node, exp.Neg):
-        return is_integer(node.this)
-    if isinstance(node, exp.Literal):
-        return bool(node.is_int)
-    if isinstance(node, exp.Cast):
-        return node.to.this in exp.DataType.INTEGER_TYPES
-    if isinstance(node, _OF_OPERANDS):
-        return is_integer(node.this) and is_integer(node.expression)
-    if isinstance(node, exp.Coalesce):
-        return all(is_integer(one) for one in (node.this, *node.expressions))
-    if isinstance(node, exp.Extract):
-        return node.name.upper() != "SECOND"
-    if isinstance(node, exp.Anonymous):
-        return node.name.upper() in _COUNTS_BY_NAME
-    return isinstance(node, _COUNTS)
 
 
 def _round(node: exp.Expr) -> None:
@@ -198,14 +173,13 @@ def _formatted(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _number_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Snowflake's TO_NUMBER and TO_DECIMAL without a format are casts."""
-    if node.args.get("format"):
-        node.set("precision", None)
-        node.set("scale", None)
-    if not node.args.get("precision"):
-        return None
-    kind = f"DECIMAL({node.args['precision'].name}, {node.args['scale'].name if node.args.get('scale') else 0})"
-    return _cast_as(node, node.this, kind)
+    """Snowflake's TO_NUMBER and TO_DECIMAL are casts, also of what a format gives; to whole numbers without a scale."""
+    precision, scale = node.args.get("precision"), node.args.get("scale")
+    kind = f"DECIMAL({precision.name if precision else 38}, {scale.name if scale else 0})"
+    if node.args.get("format") and dialect == "snowflake":
+        name = "TRY_TO_NUMBER" if node.args.get("safe") else "TO_NUMBER"
+        return _cast_as(node, exp.Anonymous(this=name, expressions=[node.this, node.args["format"]]), kind)
+    return _cast_as(node, node.this, kind) if precision else None
 
 
 def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:

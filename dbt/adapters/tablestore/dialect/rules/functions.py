@@ -1,4 +1,4 @@
-"""Rules for functions and operators: quotients of integers, comparisons with arrays, functions by their names."""
+"""Rules for functions and operators: comparisons with arrays, functions by their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.aggregates import share
-from dbt.adapters.tablestore.dialect.rules.casts import is_integer
 from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null, texts_of_array
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
@@ -19,9 +18,9 @@ from dbt.adapters.tablestore.dialect.rules.intervals import is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
 from dbt.adapters.tablestore.dialect.rules.json_values import collected
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
+from dbt.adapters.tablestore.dialect.rules.numbers.kinds import FRACTION, MARK, kind_of
 from dbt.adapters.tablestore.dialect.rules.texts import joda
 
-_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _MOST_DIGITS: Final = 9
 # Functions that sqlglot leaves as they are, by their name in Spark.
 _RENAMED: Final[Mapping[str, str]] = {
@@ -41,38 +40,6 @@ _WHOLE_DECIMAL: Final = "if(:a < 0, ceil(:a), floor(:a))"
 _WHOLE: Final = "if(isnan(:a % 1), :a, :a - :a % 1)"  # an infinite number has no rest
 _STAMPS: Final = ("timestamp", "timestamptz", "timestampntz", "timestampltz")
 _PATTERN_OF_TIMES: Final = ("YY", "MM", "DD", "MON", "HH", "MI", "SS", "DY")
-
-
-def _quotient(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """A quotient of integers is an integer in some warehouses, and never in Spark. Spark finds the types out."""
-    if not node.args.get("typed"):
-        return None
-    given = [node.this, node.expression]
-    if any(_is_fraction(one) for one in given):
-        return None
-    plain = exp.Div(this=node.this.copy(), expression=node.expression.copy())
-    whole = exp.cast(plain.copy(), "bigint")
-    unknown = [one for one in given if not is_integer(one)]
-    if not unknown:
-        return whole
-    kinds = [exp.Literal.string(one) for one in _INTEGERS]
-    tests = [exp.In(this=exp.func("TYPEOF", one.copy()), expressions=[k.copy() for k in kinds]) for one in unknown]
-    return exp.func("IF", exp.and_(*tests), whole, plain)
-
-
-def _is_fraction(node: exp.Expr) -> bool:
-    node = node.unnest()
-    if node.meta.get("fraction"):
-        return True
-    if isinstance(node, exp.Neg):
-        return _is_fraction(node.this)
-    if isinstance(node, exp.Literal):
-        return not node.is_string and not node.is_int
-    if isinstance(node, exp.Cast):
-        return node.to.this in exp.DataType.REAL_TYPES
-    if isinstance(node, (exp.Mul, exp.Add, exp.Sub)):
-        return _is_fraction(node.this) or _is_fraction(node.expression)
-    return False
 
 
 def _text_of(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -145,10 +112,14 @@ def _logarithm(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """BigQuery's a IN UNNEST(l), which is false, and not null, where the list is null or has no elements."""
     unnested = node.args.get("unnest")
     if not isinstance(unnested, exp.Unnest) or len(unnested.expressions) != 1:
         return None
-    return exp.Anonymous(this="ARRAY_CONTAINS", expressions=[unnested.expressions[0], node.this])
+    listed = unnested.expressions[0]
+    if isinstance(listed, exp.Array) and listed.expressions:
+        return exp.Anonymous(this="ARRAY_CONTAINS", expressions=[listed, node.this])
+    return filled("IF(SIZE(:a) > 0, ARRAY_CONTAINS(:a, :b), FALSE)", [listed, node.this])
 
 
 def _distinct_in_window(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -180,7 +151,7 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
         value = node.this.unnest()
         if dialect == "redshift" and _is_time(value):
             return exp.cast(node.this, "date")
-        if dialect == "redshift" and (_is_fraction(value) or value.meta.get("number")):
+        if dialect == "redshift" and (kind_of(value) == FRACTION or value.meta.get("number")):
             return _whole(node.this)
         if dialect == "redshift":
             raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")
@@ -198,7 +169,7 @@ def _whole(number: exp.Expr) -> exp.Expr:
     value = value.this.unnest() if isinstance(value, exp.Neg) else value
     exact = value.to.is_type("decimal") if isinstance(value, exp.Cast) else value.name.replace(".", "").isdigit()
     made = filled(_WHOLE_DECIMAL if exact else _WHOLE, [number])
-    made.meta["fraction"] = True
+    made.meta[MARK] = FRACTION
     return made
 
 
@@ -369,7 +340,6 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
-    exp.Div: _quotient,
     exp.Log: _logarithm,
     exp.In: _in_array,
     exp.ToChar: _text_of,

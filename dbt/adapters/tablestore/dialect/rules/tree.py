@@ -30,6 +30,8 @@ from dbt.adapters.tablestore.dialect.rules import (
 from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times, tried
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 from dbt.adapters.tablestore.dialect.rules.json_values import collected, operators
+from dbt.adapters.tablestore.dialect.rules.numbers import quotients
+from dbt.adapters.tablestore.dialect.rules.numbers.interval_texts import write_differences, write_intervals_as_texts
 
 IGNORE: Final = ErrorLevel.IGNORE
 _Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
@@ -40,6 +42,7 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     known = _corrections()
     operators.mark_operators(tree, dialect)
     aggregates.refuse_orders(tree)
+    write_intervals_as_texts(tree, dialect)
     matches.write_for_java(tree, dialect)
     for node in reversed(list(tree.dfs())):
         correct = known.get(type(node)) or (_by_its_name if isinstance(node, exp.Func) else None)
@@ -55,6 +58,7 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
             _keep_position(node, new)
             clauses.put(new, node)
     patterns.quote_patterns(tree, dialect)
+    write_differences(tree, dialect)
     rows.name_pivoted_columns(tree, dialect)
     rows.filter_by_windows(tree)
     lists.explode_outside(tree, dialect)
@@ -107,6 +111,7 @@ def _corrections() -> Mapping[type, _Correction]:
         **times.CORRECTIONS,
         **tried.CORRECTIONS,
         **functions.CORRECTIONS,
+        **quotients.CORRECTIONS,
         **matches.CORRECTIONS,
         **texts.CORRECTIONS,
         **aggregates.CORRECTIONS,

@@ -47,6 +47,7 @@ _STRICT: Final = (
     exp.Split, exp.RegexpReplace, exp.JSONExtract, exp.JSONExtractScalar, exp.Round, exp.Array, exp.UnixToTime,
     exp.JSONPath, exp.JSONPathPart, exp.RegexpLike,
 )  # fmt: skip
+_NOT_BY_ZERO: Final = "if(:b = 0, NULL, :a)"
 # Errors of Python about texts that are patterns in no syntax.
 _NO_PATTERN: Final = (
     "missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat", "bad escape (end",
@@ -94,7 +95,7 @@ def _try(node: exp.Expr, dialect: str) -> exp.Expr:
 def _never_failing(part: exp.Expr) -> list[exp.Expr]:
     """The nodes below an aggregate, and of the test of types in a quotient, which do not fail."""
     if isinstance(part, exp.AggFunc):
-        if part.find(exp.Div, exp.Mod, exp.Cast, exp.Bracket, exp.StrToTime, exp.StrToDate) is not None:
+        if part.find(exp.Div, exp.IntDiv, exp.Mod, exp.Cast, exp.Bracket, exp.StrToTime, exp.StrToDate) is not None:
             raise Untranslatable("TRY of an aggregate of values that may fail (try these)")
         return list(part.walk())
     return list(part.this.walk()) if part.find(exp.Typeof) is not None else []
@@ -110,6 +111,8 @@ def failing_as_null(part: exp.Expr) -> exp.Expr:
         return part
     if isinstance(part, exp.Cast):
         return exp.TryCast(this=part.this.copy(), to=part.to.copy(), safe=True)
+    if isinstance(part, exp.IntDiv):
+        return filled(_NOT_BY_ZERO, [part.copy(), part.expression.copy()])
     if type(part) in _FAILING:
         return exp.Anonymous(this=_FAILING[type(part)], expressions=[part.this.copy(), part.expression.copy()])
     if isinstance(part, (exp.StrToTime, exp.StrToDate)):
@@ -150,7 +153,7 @@ def _safe(node: exp.Expr, dialect: str) -> exp.Expr:
         return exp.Anonymous(this="TRY_TO_BINARY", expressions=[inner.this, exp.Literal.string("base64")])
     operand = _failing_operand(inner)
     if operand is not None:
-        test = "if(:b = 0, NULL, :a)" if isinstance(inner, exp.IntDiv) else "if(:b < 0, NULL, :a)"
+        test = _NOT_BY_ZERO if isinstance(inner, exp.IntDiv) else "if(:b < 0, NULL, :a)"
         return filled(test, [inner.copy(), operand])
     try:
         return failing_as_null(inner.copy())
