@@ -108,7 +108,7 @@ class PartitionFormat:
         self.types = tuple(one.type for one in schema.partition_fields)
         self.default_name = schema.core_options.partition_default_name
         self.legacy = schema.core_options.partition_legacy_name
-        self._ids = tuple(one.id for one in schema.partition_fields)
+        self._columns = tuple((one.id, one.type.as_nullable(True)) for one in schema.partition_fields)
         self._layouts = schema.partition_layouts
         self._fill = (None,) * schema.partition_fill
         self._filled = (*self.types, *[AtomicType("INT")] * schema.partition_fill)
@@ -127,8 +127,10 @@ class PartitionFormat:
         layout = None if len(self._layouts) == 1 else self._layout(partition)
         if layout is None:
             return decode_row(partition, self.types)
-        values = dict(zip((one.id for one in layout), decode_row(partition, _types(layout)), strict=True))
-        return tuple(values.get(one, UNKNOWN) for one in self._ids)
+        # A column that had another type is unknown, too: its values may be others now.
+        columns = ((one.id, one.type.as_nullable(True)) for one in layout)
+        values = dict(zip(columns, decode_row(partition, _types(layout)), strict=True))
+        return tuple(values.get(one, UNKNOWN) for one in self._columns)
 
     def splits(self, wanted: Mapping[int, Any], partition: bytes) -> bool:
         """Whether wanted values may choose some rows of a partition and others not: it was written when the table had

@@ -48,6 +48,7 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
 from tablestore_engine.schema.alter.edit_fields import retyped
+from tablestore_engine.schema.alter.partition_fields import layout_of
 from tablestore_engine.schema.table.check_constraints import check_constraints, check_options, without_checks
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
@@ -173,7 +174,7 @@ def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
     """
     ids = {one.id for one in past.fields}
     layout = current.partition_layouts.get(len(past.partition_keys) + past.partition_fill, ())
-    same_layout = [one.id for one in layout] == [one.id for one in past.partition_fields]
+    same_layout = layout_of(layout) == layout_of(past.partition_fields)
     return current.primary_keys == past.primary_keys and same_layout and any(one.id in ids for one in current.fields)
 
 

@@ -23,6 +23,7 @@ from tablestore_engine.operation.table_commands.after_commit import follow
 from tablestore_engine.operation.table_commands.not_null_check import check_no_nulls
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.alter.apply_changes import apply_changes, forbidden_nulls
+from tablestore_engine.schema.alter.partition_fields import layout_of
 from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.table.schema_changes import AddCheckConstraint, RetypeColumn, SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -111,7 +112,8 @@ def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Sna
     """The table with a next schema; None when others were faster."""
     forbidden = forbidden_nulls(state.schema, changed)
     checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
-    repartitioned = snapshot is not None and changed.partition_keys != state.schema.partition_keys
+    now, before = (layout_of(one.partition_fields) for one in (changed, state.schema))
+    repartitioned = snapshot is not None and now != before
     records_otherwise = changed.recorded_level != state.schema.recorded_level
     if forbidden or checked or repartitioned or records_otherwise:
         if snapshot is not None and (forbidden or checked):

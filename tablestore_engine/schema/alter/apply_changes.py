@@ -165,8 +165,8 @@ def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
     casts = not after.cast_rules.fails
     # Files of a table that has had one schema only have its types.
     null = _MayBeNull(casts, casts and before.cast_rules.fails and before.id > 0)
-    pairs = ((one, old[one.id]) for one in after.fields if one.id in old and one.name not in after.primary_keys)
-    return [path for one, was in pairs for path in null.forbidden((one.name,), was, one.type)]
+    fields = [one for one in after.fields if one.name not in after.primary_keys]
+    return [path for one in fields for path in null.forbidden((one.name,), old.get(one.id), one.type)]
 
 
 @dataclass(frozen=True)
@@ -177,16 +177,18 @@ class _MayBeNull:
     casts: bool
     all_casts: bool
 
-    def forbidden(self, path: Path, before: DataType, after: DataType) -> Iterator[Path]:
-        if not after.nullable and (before.nullable or self._fails(before, after)):
+    def forbidden(self, path: Path, before: DataType | None, after: DataType) -> Iterator[Path]:
+        """The paths of a column or field; `before` is None for one that rows of before do not have."""
+        if not after.nullable and (before is None or before.nullable or self._fails(before, after)):
             yield path
+        if before is None:
+            return
         for part, was, now in inner_pairs(before, after):
             yield from self.forbidden((*path, part), was, now)
         if isinstance(before, RowType) and isinstance(after, RowType):
             old = {one.id: one.type for one in before.fields}
             for one in after.fields:
-                if one.id in old:
-                    yield from self.forbidden((*path, one.name), old[one.id], one.type)
+                yield from self.forbidden((*path, one.name), old.get(one.id), one.type)
 
     def _fails(self, before: DataType, after: DataType) -> bool:
         single = isinstance(after, AtomicType)

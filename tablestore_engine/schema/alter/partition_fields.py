@@ -13,7 +13,7 @@ from dataclasses import replace
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table.schema_changes import AddPartitionField, PartitionChange
 from tablestore_engine.schema.table.table_schema import FILL, TableSchema
-from tablestore_engine.schema.types.types import BINARY_ROOTS, AtomicType, DataField
+from tablestore_engine.schema.types.types import BINARY_ROOTS, AtomicType, DataField, DataType
 
 _LEGACY_NAME = "partition.legacy-name"
 # Types whose partition directory is another one under that option.
@@ -40,9 +40,10 @@ def changed_partition_keys(
 
 def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str, ...], has_data: bool) -> TableSchema:
     """The next schema with its partition columns, which remembers those that files have."""
-    if keys == before.partition_keys:
-        return after
     changed = replace(after, partition_keys=keys)
+    wanted = layout_of(changed.partition_fields)
+    if wanted == layout_of(before.partition_fields):
+        return changed
     if any(one.name in keys and _root(one) in _RENAMED for one in after.fields) and not any(
         _root(one) in _RENAMED for layout in before.partition_layouts.values() for one in layout
     ):
@@ -50,12 +51,17 @@ def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str
     if not has_data:
         return changed
     known = before.partition_layouts
-    wanted = [one.id for one in changed.partition_fields]
-    width = next((n for n, one in known.items() if [field.id for field in one] == wanted), len(keys))
-    while [field.id for field in known.get(width, ())] != wanted and width in known:
+    width = next((n for n, one in known.items() if layout_of(one) == wanted), len(keys))
+    while width in known and layout_of(known[width]) != wanted:
         width += 1
     former = tuple((*one, *[FILL] * (n - len(one))) for n, one in known.items() if n != width)
     return replace(changed, former_partitions=former, partition_fill=width - len(keys))
+
+
+def layout_of(fields: Sequence[DataField]) -> tuple[tuple[int, str, DataType], ...]:
+    """The properties of partition columns that name a folder: a column that got another name, or another type, names
+    others."""
+    return tuple((one.id, one.name, one.type.as_nullable(True)) for one in fields)
 
 
 def _check_table(schema: TableSchema) -> None:

@@ -101,6 +101,21 @@ def test_a_full_compaction_leaves_what_is_the_same_value_in_the_new_type(tmp_pat
 
 
 @pytest.mark.parametrize("keys", [[], ["id"]])
+@pytest.mark.parametrize("path", ["c", "v", "s.y"])
+def test_an_added_column_is_null_in_the_rows_of_before(tmp_path, keys, path):
+    changes = [AddColumn(path, INT), SetNullability(path, nullable=False)]
+    table = make_table(tmp_path, COLUMNS, keys).alter(AddColumn("s", _row(x="INT")))
+    if path == "v":  # another column of this name
+        changes = [DropColumn(path), *changes]
+    write(table, [{"id": 1, "v": 1, "s": {"x": 1}}])
+    with pytest.raises(SchemaError, match=f"'{path}' cannot become NOT NULL: it is null in 1 row"):
+        table.alter(*changes)
+    assert reload(table).schema == table.schema
+    empty = make_table(tmp_path / "other", COLUMNS, keys).alter(AddColumn("s", _row(x="INT")))
+    assert not empty.alter(*changes).schema.highest_field_id == table.schema.highest_field_id
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
 def test_counts_of_nulls_are_enough(tmp_path, monkeypatch, keys):
     table = make_table(tmp_path, {**COLUMNS, "w": "INT"}, keys)
     write(table, [{"id": 1, "v": 1, "w": None}])

@@ -11,7 +11,15 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.operation.expiration.snapshot_expire import Retention
 from tablestore_engine.operation.table_commands.metadata_commands import merge_manifests
 from tablestore_engine.schema.table.predicate import And, Compare
-from tablestore_engine.schema.table.schema_changes import AddPartitionField, DropPartitionField
+from tablestore_engine.schema.table.schema_changes import (
+    AddPartitionField,
+    DropColumn,
+    DropPartitionField,
+    RenameColumn,
+    RetypeColumn,
+    SetOption,
+)
+from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {"dt": "STRING", "hr": "INT", "v": "INT"}
 
@@ -47,6 +55,32 @@ def test_both_layouts_are_read_and_pruned(table):
         assert found(table, Compare("dt", "=", "b")) == ["dt=b"]
         merge_manifests(table.state)
     check_invariants(reload(table))
+
+
+NULLS = SetOption("schema.evolution.cast", "explicit-null")
+OTHERS = {
+    "renamed": ("q", "7", "8", [RenameColumn("dt", "q"), AddPartitionField("q")]),
+    "with another type": ("dt", 7, 8, [NULLS, RetypeColumn("dt", parse_type("INT")), AddPartitionField("dt")]),
+    "another column of the name": ("dt", 1, 2, [DropColumn("dt"), RenameColumn("hr", "dt"), AddPartitionField("dt")]),
+    "names swapped": ("dt", 1, 2, [RenameColumn("dt", "x"), RenameColumn("hr", "dt"), AddPartitionField("dt")]),
+}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_former_partition_column_comes_back_as_another(tmp_path, what, at_once):
+    table = make_table(tmp_path, COLUMNS, (), ["dt"])
+    write(table, [row("7", 1, 1), row("8", 2, 2)])
+    key, first, second, changes = OTHERS[what]
+    changes = [DropPartitionField("dt"), *changes]
+    for some in [changes] if at_once else [[one] for one in changes]:
+        table = table.alter(*some)
+    write(reload(table), [{**dict.fromkeys(table.schema.field_names), key: first, "v": 3}])
+    for _ in ("as written", "compacted"):
+        assert sorted((one["v"], one[key]) for one in read(reload(table))) == [(1, first), (2, second), (3, first)]
+        assert {f"{key}={first}", "dt=7"} <= set(found(table, Compare(key, "=", first)))
+        check_invariants(reload(table))
+        compact(reload(table), full=True)
 
 
 def test_a_compaction_leaves_a_folder_where_it_is(table):
