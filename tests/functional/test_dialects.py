@@ -68,7 +68,18 @@ VALUES = [
     ("bigquery", "'a' in unnest(['b', null])", None),
     ("snowflake", "5 / 2", 2.5),
     ("duckdb", "5 / 2", 2.5),
+    # arrays and elements, rows, JSON by a structure
+    ("postgres", "array[1, 2] || 3", [1, 2, 3]),
+    ("trino", "'x' || array['a']", ["x", "a"]),
+    ("trino", "row(1, 'a')[2]", "a"),
+    ("duckdb", "from_json('{\"a\": [1, 2]}', '{\"a\": [\"INTEGER\"]}').a", [1, 2]),
+    ("duckdb", "select 'a' in l from (select ['b', null] as l) as t", False),
+    ("snowflake", "parse_json('[1,2,3]')[1]::int", 2),
+    ("redshift", "object('a', 1).a::int", 1),
+    # texts of a set, next to another aggregate of distinct values
+    ("postgres", f"select string_agg(distinct x::text, ',' order by x::text) || count(distinct y) {PAIRS}", "1,21"),
     # numbers and intervals as texts
+    ("duckdb", "printf('%.2f', 2.5)", "2.50"),
     ("snowflake", "to_decimal('1,234.5', '9,999.9')", 1235),
     ("postgres", "(timestamp '2024-01-01' - timestamp '2024-01-02 12:00:00.25')::text", "-1 days -12:00:00.25"),
     ("duckdb", "(timestamp '2024-01-03' - timestamp '2024-01-02')::varchar", "1 day"),

@@ -26,8 +26,8 @@ from dbt.adapters.tablestore.connection.errors import (
     dbt_error,
     is_expected,
 )
-from dbt.adapters.tablestore.dialect.sparks_errors import about_source
-from tablestore_engine.errors import SqlError
+from dbt.adapters.tablestore.dialect.sparks_errors import about_source, about_unmarked
+from tablestore_engine.errors import ExecutionError, SqlError
 from tablestore_engine.spark.errors.own_words import marked_line
 
 if TYPE_CHECKING:
@@ -61,9 +61,12 @@ class TableStoreConnectionManager(SQLConnectionManager):
         """The error of a statement; of one whose text was translated, with the piece of the model that it is about."""
         connection = self.get_if_exists()
         translations = connection.handle.translations if connection is not None else ()
-        if translations and isinstance(error, SqlError):
+        if translations and isinstance(error, (SqlError, ExecutionError)):
             marked = marked_line(f"\n{error.message}")
-            text = about_source(error, *marked, translations) if marked is not None else None
+            if marked is None:
+                text = about_unmarked(error, translations)
+            else:
+                text = about_source(error, *marked, translations)
             made.msg = made.msg if text is None else text
         return made
 

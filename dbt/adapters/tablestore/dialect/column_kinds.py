@@ -47,9 +47,14 @@ def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns
     first = select.args.get("from_")
     sources = [first.this] if first is not None else []
     sources += [one.this for one in select.args.get("joins") or []]
+    sources += select.args.get("laterals") or []
     for source in sources:
         if table and source.alias_or_name.lower() != table.lower():
             continue
+        if isinstance(source, exp.Lateral) and kind is JSON_TEXT:
+            flattened = _flattened(source)
+            if flattened is not None and name in ("value", "this") and is_surely(kind, flattened, columns_of, levels):
+                return True
         query: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else None
         if isinstance(source, exp.Table):
             named = None if source.db else cte_of(source)
@@ -60,6 +65,14 @@ def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns
         if query is not None and _outputs(kind, query, column, columns_of, levels):
             return True
     return False
+
+
+def _flattened(source: exp.Expr) -> exp.Expr | None:
+    """The input of Snowflake's FLATTEN, whose values are JSON where it is."""
+    rows = source.this
+    given = [rows.this, *rows.expressions] if isinstance(rows, exp.Explode) else []
+    named = [one.expression for one in given if isinstance(one, exp.Kwarg) and one.this.name.lower() == "input"]
+    return named[0] if named else given[0] if given and not isinstance(given[0], exp.Kwarg) else None
 
 
 def _outputs(kind: Kind, query: exp.Expr, column: exp.Expr, columns_of: Columns | None, levels: int) -> bool:
@@ -125,6 +138,9 @@ ARRAY_OF_ROWS: Final = Kind(_is_array_of_rows, lambda of: of.startswith("array<s
 _TEXT: Final = Kind(_is_text, lambda of: of == "string")
 _TIME: Final = Kind(_is_time, lambda of: of.startswith("timestamp"))
 _NUMBER: Final = Kind(_is_number, lambda of: of.startswith(("decimal", "double", "float")) or of.endswith("int"))
+_ELEMENT: Final = Kind(
+    lambda value: _is_number(value) or _is_time(value), lambda of: not of.startswith(("array<", "map<", "struct<"))
+)
 _MADE_JSON: Final = Kind(makes_json, lambda of: False)
 _ANY_JSON: Final = Kind(gives_json, lambda of: False)
 _PART_OF_JSON: Final = Kind(gives_part, lambda of: False)
@@ -147,6 +163,10 @@ def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> No
 
 
 def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:
+    if dialect in ("postgres", "trino"):
+        operands = (side for one in tree.find_all(exp.DPipe) for side in (one.this, one.expression))
+        joined = (one for one in operands if isinstance(one, exp.Column))
+        yield from ((one, mark, kind) for one in joined for mark, kind in (("list", _LIST), ("element", _ELEMENT)))
     if dialect in ("postgres", "duckdb"):
         yield from ((one, STAMP, _TIME) for one in differing_columns(tree))
     if dialect == "duckdb":

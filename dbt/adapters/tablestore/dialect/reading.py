@@ -38,6 +38,7 @@ _SAME: Final[Mapping[str, Mapping[str, str]]] = {
         "LIST_ELEMENT": "LIST_EXTRACT", "ARRAY_HAS_ANY": "LIST_HAS_ANY", "ARRAY_ZIP": "LIST_ZIP",
         "ARRAY_INDEXOF": "LIST_POSITION", "LIST_INDEXOF": "LIST_POSITION", "LIST_SLICE": "ARRAY_SLICE",
         "LIST_CAT": "LIST_CONCAT", "ROW": "STRUCT",
+        "JSON_TRANSFORM": "FROM_JSON",
     },
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import call
 _TEXTS: Final = "ARRAY<STRING>"
 _SPLITTING: Final = ("REGEXP_SPLIT_TO_TABLE", "STRING_TO_TABLE")
 _MOST_COLUMNS_OF_A_MAP: Final = 2
+_PARTS_OF_A_COLUMN: Final = 2
 _RECORDS: Final = ("JSONB_TO_RECORDSET", "JSON_TO_RECORDSET", "JSONB_TO_RECORD", "JSON_TO_RECORD")
 
 
@@ -71,6 +72,9 @@ def _read_json(select: exp.Select, joins: list[exp.Expr], columns_of: Columns | 
         column = unnest.expressions[0] if isinstance(unnest, exp.Unnest) and len(unnest.expressions) == 1 else None
         if not isinstance(column, exp.Column):
             continue
+        if len(column.parts) > _PARTS_OF_A_COLUMN:
+            _read_path(column, read, unnest, columns_of)
+            continue
         if column.parts[0].name.lower() not in read and not is_surely(JSON_TEXT, column, columns_of):
             continue
         read.add(_alias_of(unnest))
@@ -80,6 +84,19 @@ def _read_json(select: exp.Select, joins: list[exp.Expr], columns_of: Columns | 
         if len(parts) > 1 and parts[0].lower() in read and column.find_ancestor(exp.Select) is select:
             element = exp.column(column.parts[0].copy())
             column.replace(call("GET_JSON_OBJECT", element, exp.Literal.string("$." + ".".join(parts[1:]))))
+
+
+def _read_path(column: exp.Column, read: set[str], unnest: exp.Expr, columns_of: Columns | None) -> None:
+    """FROM t, t.j.items AS i, of JSON in the column j."""
+    table, name, *steps = column.parts
+    whole = exp.Column(this=name.copy(), table=table.copy())
+    unnest.append("expressions", whole)  # its sources are those of the query
+    known = is_surely(JSON_TEXT, whole, columns_of)
+    whole.pop()
+    if known:
+        read.add(_alias_of(unnest))
+        path = exp.Literal.string("$." + ".".join(one.name for one in steps))
+        column.replace(call("FROM_JSON", call("GET_JSON_OBJECT", whole, path), exp.Literal.string(_TEXTS)))
 
 
 def _filter_elements(join: exp.Expr) -> None:

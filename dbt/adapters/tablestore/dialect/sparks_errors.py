@@ -12,7 +12,7 @@ from typing import Final
 
 from dbt.adapters.tablestore.dialect.source_text import Piece, piece_of
 from dbt.adapters.tablestore.dialect.translate import NEXT, Translation
-from tablestore_engine.errors import ParseError, SqlError
+from tablestore_engine.errors import ParseError, SqlError, TableStoreError
 from tablestore_engine.spark.errors.error_hints import DIALECT
 from tablestore_engine.sql.tokens.lexer import tokenize
 
@@ -20,11 +20,13 @@ _PREFIX: Final = "spark__"
 _MOST_TOKENS: Final = 400
 _UNKNOWN: Final = re.compile(r"\[(?:UNRESOLVED_ROUTINE|UNRESOLVABLE_TABLE_VALUED_FUNCTION|ROUTINE_NOT_FOUND)")
 _INSTEAD: Final = re.compile(r"^Write (\w+\(.*\))\.", re.MULTILINE)
+_EXCERPT: Final = re.compile(r"^== SQL ==\n(.+)\n([ ]*\^+)", re.MULTILINE)
+_CALLED: Final = re.compile(r"\"(\w+)\(|for (\w+) function")
 _NAME: Final = re.compile(r"([\w.$`\"]+)\s*\(")
 
 
 def about_source(
-    error: SqlError, reason: str, line: str, column: int, translations: Sequence[Translation]
+    error: TableStoreError, reason: str, line: str, column: int, translations: Sequence[Translation]
 ) -> str | None:
     """The message about a translated text that Spark refuses; None where the marked line is of another text.
 
@@ -48,6 +50,32 @@ def about_source(
         subject = f"{one.subject[:1].lower()}{one.subject[1:]}"
         return None if piece is None else f"{said}\nIn the dialect '{one.dialect}', {subject} has this in {piece}."
     return None
+
+
+def about_unmarked(error: TableStoreError, translations: Sequence[Translation]) -> str | None:
+    """The message about a translated text in which Spark marks no line and column; None where it may be about
+    something else. What it shows, or the function that it names, is searched in the translations."""
+    said = str(error).replace(f" {DIALECT}", "")
+    for one in translations:
+        offset = _shown(one.text, said)
+        piece = None if offset is None else _piece_at(one, offset, 0)
+        if piece is not None:
+            subject = f"{one.subject[:1].lower()}{one.subject[1:]}"
+            return f"{said}\nIn the dialect '{one.dialect}', {subject} has this in {piece}."
+    if not translations or not isinstance(error, SqlError):
+        return None
+    last = translations[-1]
+    return f"{said}\n{last.subject} is in the dialect '{last.dialect}'; its translation is in target/run."
+
+
+def _shown(text: str, said: str) -> int | None:
+    """The offset of what Spark shows above its marks, or of the only call of a function that it names."""
+    excerpt = _EXCERPT.search(said)
+    if excerpt is not None:
+        return _offset(text, excerpt[1], excerpt[2].index("^") + 1)
+    name = _CALLED.search(said)
+    calls = [] if name is None else list(re.finditer(rf"\b{name[1] or name[2]}\s*\(", text, re.IGNORECASE))
+    return calls[0].start() if len(calls) == 1 else None
 
 
 def _unknown(translation: Translation, said: str, piece: Piece | None) -> str:

@@ -1,4 +1,5 @@
-"""Windows that Spark does not have: numbers and ranks without an order, and named windows that are made of others.
+"""Windows that Spark does not have: numbers and ranks without an order or with a frame, and named windows that are made
+of others.
 
 A window without an order gets a constant one: its rows are all equal then, as they are without an order.
 """
@@ -15,6 +16,8 @@ _MOST_LEVELS: Final = 50
 _BY_ORDER: Final = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead, exp.NthValue,
 )  # fmt: skip
+# Functions of the whole partition, for which a frame means nothing; Spark refuses it.
+_WITHOUT_FRAME: Final = tuple(one for one in _BY_ORDER if one is not exp.NthValue)
 
 
 def order_windows(tree: exp.Expr, dialect: str) -> None:
@@ -30,6 +33,10 @@ def order_windows(tree: exp.Expr, dialect: str) -> None:
         _count_events(window)
         base = named.get(window.alias.lower())
         unordered = window.args.get("order") is None and (base is None or _inherited(base, named, "order") is None)
+        framed = window.args.get("spec") or (base is not None and _inherited(base, named, "spec"))
+        if framed and isinstance(_function(window), _WITHOUT_FRAME):
+            _write_out(window, named)
+            window.set("spec", None)
         needed = unordered and (isinstance(_function(window), _BY_ORDER) or _is_range(window))
         if needed or any(window.args.get(one) for one in _PARTS):
             _write_out(window, named)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.tablestore.dialect.sparks_errors import about_source
+from dbt.adapters.tablestore.dialect.sparks_errors import about_source, about_unmarked
 from dbt.adapters.tablestore.dialect.translate import translation_of
-from tablestore_engine.errors import ParseError, SqlError
+from tablestore_engine.errors import ExecutionError, ParseError, SqlError
 
 SQL = """select
   id,
@@ -76,3 +76,25 @@ def test_a_function_of_values_without_a_position_is_named():
     assert found is not None
     assert "calls the function justify_days, which has no counterpart" in found
     assert "in line 1, column 8: justify_days(interval '35 days')." in found
+
+
+def test_an_error_without_a_mark_names_the_dialect_and_the_call_where_it_is_the_only_one():
+    translation = translation_of("The model 'm'", "select 1,\n  lower(upper(a)) from t", "trino")
+    said = '[X] Can\'t extract a value from "upper(a)".'
+    assert about_unmarked(SqlError(said), [translation]) == (
+        f"{said}\nIn the dialect 'trino', the model 'm' has this in line 2, column 9: upper(a)."
+    )
+    assert about_unmarked(SqlError("[Y] Something else."), [translation]) == (
+        "[Y] Something else.\nThe model 'm' is in the dialect 'trino'; its translation is in target/run."
+    )
+    assert about_unmarked(ExecutionError("[Y] Something else."), [translation]) is None
+    assert about_unmarked(SqlError("[Y] Something else."), []) is None
+
+
+def test_an_error_of_a_running_query_names_the_piece_that_is_shown():
+    translation = translation_of("The model 'm'", "select a,\n  to_date('170406') as d from t", "snowflake")
+    line, column = marked(translation, "TO_DATE")
+    said = f"[CAST_INVALID_INPUT] Malformed.\n== SQL ==\n{line}\n{' ' * (column - 1)}^^^^^^^^^^"
+    found = about_unmarked(ExecutionError(said), [translation])
+    assert found is not None
+    assert found.endswith("In the dialect 'snowflake', the model 'm' has this in line 2, column 3: to_date('170406').")

@@ -24,6 +24,12 @@ CASES = [
     ("snowflake", "select conditional_true_event(a) over (order by b) from t",
      ("SELECT COUNT_IF(a) OVER (ORDER BY b NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM "
      "t")),
+    ("trino", "select lag(a) over w, sum(a) over w from t window w as (order by b rows 1 preceding)",
+     ("SELECT LAG(a) OVER (ORDER BY b NULLS LAST), SUM(a) OVER w FROM t WINDOW w AS (ORDER BY b NULLS LAST rows "
+      "BETWEEN 1 preceding AND CURRENT ROW)")),
+    ("postgres", "select rank() over (order by b rows 1 preceding), nth_value(a, 2) over (order by b rows 1 preceding)",
+     ("SELECT RANK() OVER (ORDER BY b NULLS LAST), NTH_VALUE(a, 2) OVER (ORDER BY b NULLS LAST rows BETWEEN 1 "
+      "preceding AND CURRENT ROW)")),
     ("databricks", "select row_number() over () from t", "SELECT ROW_NUMBER() OVER () FROM t"),
 ]  # fmt: skip
 

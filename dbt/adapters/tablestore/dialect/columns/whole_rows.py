@@ -36,8 +36,17 @@ def read_whole_rows(tree: exp.Expr, dialect: str, columns_of: Columns | None) ->
             name = one.name.lower()
             if name in known if known is not None else not rows[name].alias:
                 continue
+            _name_groups(select)
             fields = exp.Column(this=exp.Star(), table=exp.to_identifier(rows[name].alias_or_name))
             one.replace(exp.Anonymous(this="STRUCT", expressions=[fields]))
+
+
+def _name_groups(select: exp.Select) -> None:
+    """Write the items of a list for their numbers in GROUP BY, which Spark refuses with a star in the list."""
+    group = select.args.get("group")
+    for one in list(group.expressions) if group is not None else ():
+        if isinstance(one, exp.Literal) and one.is_int and 0 < int(one.name) <= len(select.expressions):
+            one.replace(select.expressions[int(one.name) - 1].unalias().copy())
 
 
 def _is_taken(column: exp.Expr) -> bool:

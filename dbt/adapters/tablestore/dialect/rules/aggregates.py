@@ -190,8 +190,9 @@ def _texts_of_nothing(node: exp.Expr, dialect: str) -> exp.Expr | None:
     _joined_texts(node, dialect)
     whole, outer = around(node)
     made = whole
-    windowed = any(isinstance(one, exp.Window) for one in outer)
-    if windowed and dialect != "databricks" and node.this.find(exp.Distinct) is not None:
+    # Spark has no such window, and fails of an order next to another aggregate of distinct values.
+    sorted_ = any(isinstance(one, (exp.Window, exp.WithinGroup)) for one in outer) or isinstance(node.this, exp.Order)
+    if sorted_ and dialect != "databricks" and node.this.find(exp.Distinct) is not None:
         made = _joined_set(node, outer)
     if dialect == "snowflake":
         made = exp.Coalesce(this=made.copy(), expressions=[exp.Literal.string("")])
@@ -202,7 +203,7 @@ def _texts_of_nothing(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _joined_set(node: exp.Expr, outer: list[exp.Expr]) -> exp.Expr:
-    """LISTAGG(DISTINCT …) OVER (…), which Spark does not have: the texts of a set, in their order."""
+    """LISTAGG(DISTINCT …) in an order or a window: the texts of a set, in their order."""
     separator = node.args.get("separator") or exp.Literal.string(",")
     order = next((one.expression for one in outer if isinstance(one, exp.WithinGroup)), None) or node.find(exp.Order)
     item = node.this

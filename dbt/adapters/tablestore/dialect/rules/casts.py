@@ -32,18 +32,22 @@ _WIDE: Final[Mapping[str, str]] = {
 """Types that Spark does not have, by sqlglot's names, with those that hold their values."""
 _ONE_INTEGER: Final = ("snowflake", "bigquery")
 """Dialects in which all names of integers are one type, of 64 bits or more."""
+_WHOLE_TEXTS: Final = ("bigquery", "trino")
+"""Dialects in which a text with a fraction is no integer."""
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
 
 
-def _round(node: exp.Expr) -> None:
+def _round(node: exp.Expr, dialect: str) -> None:
     """A cast of a fraction to an integer rounds in other warehouses; Spark's cuts the fraction off, of a decimal too,
     but a cast to a decimal rounds."""
     value = node.this.unnest()
     digits = isinstance(value, exp.Literal) and value.is_string and value.name.strip().lstrip("+-").isdigit()
     if digits or is_integer(value) or isinstance(value, (exp.Boolean, exp.Null)):
+        return
+    if value.is_string and dialect in _WHOLE_TEXTS:
         return
     node.set("this", _cast_as(node, node.this.copy(), "DECIMAL(38, 0)"))
 
@@ -77,7 +81,7 @@ def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect in _ONE_INTEGER:
         _take_json_apart(node)
     if kind.this in exp.DataType.INTEGER_TYPES:
-        _round(node)
+        _round(node, dialect)
     for one in [kind, *kind.find_all(exp.DataType)]:
         one.set("values", None)  # INT[3]
         wide = _WIDE.get(str(one.this.name)) if isinstance(one.this, exp.DataType.Type) else None
@@ -189,7 +193,7 @@ def _try_cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return None
     node.set("safe", True)
     kind, value = node.args["to"], node.this.unnest()
-    whole = kind.this in exp.DataType.INTEGER_TYPES and dialect in ("bigquery", "trino")
+    whole = kind.this in exp.DataType.INTEGER_TYPES and dialect in _WHOLE_TEXTS
     if not whole or is_integer(value) or value.is_number or node.args.get("format") is not None:
         return _cast(node, dialect)
     plain = exp.TryCast(this=node.this.copy(), to=number_type(kind, dialect).copy(), safe=True)

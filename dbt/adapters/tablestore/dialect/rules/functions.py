@@ -19,7 +19,7 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
 from dbt.adapters.tablestore.dialect.rules.json_values import collected
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
 from dbt.adapters.tablestore.dialect.rules.numbers.kinds import FRACTION, MARK, kind_of
-from dbt.adapters.tablestore.dialect.rules.texts import joda
+from dbt.adapters.tablestore.dialect.rules.texts import joda, printf
 
 _MOST_DIGITS: Final = 9
 # Functions that sqlglot leaves as they are, by their name in Spark.
@@ -112,7 +112,13 @@ def _logarithm(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """BigQuery's a IN UNNEST(l), which is false, and not null, where the list is null or has no elements."""
+    """BigQuery's a IN UNNEST(l), which is false, and not null, where the list is null or has no elements; DuckDB's
+    a IN l, which passes over null elements."""
+    listed = node.args.get("field")
+    if dialect == "duckdb" and listed is not None:
+        return filled(
+            "IF(:a IS NULL OR :b IS NULL, NULL, COALESCE(ARRAY_CONTAINS(:a, :b), FALSE))", [listed, node.this]
+        )
     unnested = node.args.get("unnest")
     if not isinstance(unnested, exp.Unnest) or len(unnested.expressions) != 1:
         return None
@@ -304,6 +310,12 @@ def _of_list(name: str, given: list[exp.Expr]) -> exp.Expr | None:
     return None
 
 
+def _of_struct(node: exp.Expr, dialect: str) -> None:
+    """DuckDB's UNNEST of a struct, whose fields become columns."""
+    if dialect == "duckdb" and isinstance(node.this.unnest(), exp.Struct):
+        raise Untranslatable("UNNEST of a struct (name its fields as columns)")
+
+
 def _of_net(node: exp.Expr, dialect: str) -> exp.Expr:
     """BigQuery's NET.HOST."""
     if not isinstance(node.this, exp.Host):
@@ -331,6 +343,8 @@ def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
         known = _of_list(name, given)
     if known is not None:
         return known
+    if name == "PRINTF" and dialect == "duckdb" and given:
+        return printf(given)
     if name == "NONE_MATCH" and len(given) == 2:
         return exp.Not(this=exp.Anonymous(this="EXISTS", expressions=given))
     if name in _RENAMED:
@@ -357,6 +371,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Stuff: _overlay,
     exp.If: _if_alone,
     exp.NetFunc: _of_net,
+    exp.Explode: _of_struct,
     exp.Encode: _encoded,
     exp.Typeof: _type_name,
     exp.Decode: _decoded,

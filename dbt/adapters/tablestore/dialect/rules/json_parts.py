@@ -315,10 +315,13 @@ def _is_null(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 
 def _field(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """parse_json(j).a of BigQuery and Redshift."""
-    inner, name = node.this, node.expression
+    """parse_json(j).a and object('a', 1).a of BigQuery and Redshift."""
+    inner, name = node.this.unnest(), node.expression
     if dialect not in ("bigquery", "redshift") or not isinstance(name, exp.Identifier):
         return None
+    made = isinstance(inner, exp.ParseJSON) or (isinstance(inner, exp.Anonymous) and inner.name == "TO_JSON")
+    if made:
+        return call("GET_JSON_OBJECT", inner, exp.Literal.string(f"$.{name.name}"))
     return step_into(inner, f".{name.name}")
 
 

@@ -261,6 +261,13 @@ def _format(node: exp.Expr, dialect: str) -> None:
         pattern.set("this", _MARK.sub(_java_mark, pattern.name))
 
 
+def printf(given: list[exp.Expr]) -> exp.Expr:
+    """DuckDB's PRINTF, which is FORMAT elsewhere."""
+    made = exp.Format(this=given[0], expressions=given[1:])
+    _format(made, "")
+    return made
+
+
 def _java_mark(mark: re.Match[str]) -> str:
     """A mark of BigQuery's patterns as one of Java's."""
     if mark[2] in "gG":

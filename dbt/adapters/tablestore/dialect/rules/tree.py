@@ -29,7 +29,7 @@ from dbt.adapters.tablestore.dialect.rules import (
 )
 from dbt.adapters.tablestore.dialect.rules.counterparts import arrays, clauses, times, tried
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
-from dbt.adapters.tablestore.dialect.rules.json_values import collected, operators
+from dbt.adapters.tablestore.dialect.rules.json_values import collected, operators, structures
 from dbt.adapters.tablestore.dialect.rules.numbers import quotients
 from dbt.adapters.tablestore.dialect.rules.numbers.interval_texts import write_differences, write_intervals_as_texts
 
@@ -116,6 +116,7 @@ def _corrections() -> Mapping[type, _Correction]:
         **texts.CORRECTIONS,
         **aggregates.CORRECTIONS,
         **collected.CORRECTIONS,
+        **structures.CORRECTIONS,
         **rows.CORRECTIONS,
         exp.Parameter: _by_number,
         exp.Slice: _bounds,

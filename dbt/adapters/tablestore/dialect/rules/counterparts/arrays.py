@@ -12,7 +12,13 @@ from sqlglot.optimizer.simplify import simplify
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
-from dbt.adapters.tablestore.dialect.rules.counterparts.slices import is_slice, of_bounds, of_numbers, refuse_dimensions
+from dbt.adapters.tablestore.dialect.rules.counterparts.slices import (
+    is_list,
+    is_slice,
+    of_bounds,
+    of_numbers,
+    refuse_dimensions,
+)
 from dbt.adapters.tablestore.dialect.rules.json_parts import (
     call,
     is_json,
@@ -23,6 +29,8 @@ from dbt.adapters.tablestore.dialect.rules.json_parts import (
     variant_of,
 )
 
+_JOINING: Final = ("postgres", "trino")
+_ELEMENTS: Final = (exp.Boolean, exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Length, exp.Upper, exp.Lower)
 _CHARACTERS: Final = "filter(split(:a, ''), _x -> _x <> '')"
 _WRITTEN: Final = re.compile(r"""\s*(?:"([^"\\]*)"|([^\s",{}\\](?:[^",{}\\]*[^\s",{}\\])?))\s*(,|\Z)""")
 
@@ -56,7 +64,7 @@ def _by_key(node: exp.Expr, index: exp.Expr) -> exp.Expr | None:
     known = inner.expressions if isinstance(inner, exp.Anonymous) and inner.name == "GET_JSON_OBJECT" else None
     if isinstance(inner, (exp.Struct, exp.Map, exp.VarMap)) or not isinstance(index, exp.Literal):
         return None
-    if known is None and not index.is_string:
+    if known is None and not index.is_string and not inner.meta.get("json"):
         return None
     if any(one in index.name for one in "'[]\""):
         raise Untranslatable(f"the key {index.name} of a variant")
@@ -76,6 +84,8 @@ def _element(node: exp.Expr, dialect: str) -> exp.Expr | None:
             return of_bounds(node.this, index, dialect)
     if dialect == "snowflake" and index is not None and (found := _by_key(node, index)) is not None:
         return found
+    if index is not None and (field := _field(node.this.unnest(), index, dialect)) is not None:
+        return field
     if dialect == "duckdb" and isinstance(node.this, exp.Literal) and node.this.is_string and index is not None:
         length = exp.Literal.number(0 if index.name == "0" else 1)  # Spark takes 0 for 1
         return call("SUBSTRING", node.this, index, length)
@@ -109,6 +119,42 @@ def _at(of: exp.Expr, index: exp.Expr, dialect: str) -> exp.Expr | None:
     if dialect == "trino":
         return call("ELEMENT_AT", of, given)
     return element_or_null(of, given) if dialect == "duckdb" else None
+
+
+def _field(row: exp.Expr, index: exp.Expr, dialect: str) -> exp.Expr | None:
+    """The field of a written row by its number, as in ROW(1, 'a')[1]; None of another value."""
+    fields: list[exp.Expr] = row.expressions if isinstance(row, exp.Struct) else []
+    if isinstance(row, exp.Cast) and row.to.is_type("struct"):
+        fields = [exp.Dot(this=row.copy(), expression=one.this.copy()) for one in row.to.expressions
+                  if isinstance(one, exp.ColumnDef)]  # fmt: skip
+    if dialect not in ("duckdb", "trino") or not isinstance(index, exp.Literal) or not index.is_int:
+        return None
+    found = fields[int(index.name) - 1 : int(index.name)] if int(index.name) > 0 else []
+    if not found or isinstance(found[0], (exp.PropertyEQ, exp.Alias)):
+        return None
+    made = found[0].copy()
+    return exp.paren(made, copy=False) if isinstance(made, (exp.Binary, exp.Unary)) else made
+
+
+def _with_element(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """An array and an element, or an element and an array: `l || 3`. To a null array, Postgres adds it."""
+    sides = [one.unnest() for one in (node.this, node.expression)]
+    lists = [is_list(one) for one in sides]
+    if dialect not in _JOINING or lists[0] is lists[1] or not _is_element(sides[lists[0]], dialect):
+        return None
+    parts: list[exp.Expr] = [call("ARRAY", one.copy()) for one in sides]
+    listed = sides[lists[1]].copy()
+    absent = dialect == "postgres" and not isinstance(listed, exp.Array)
+    parts[lists[1]] = exp.Coalesce(this=listed, expressions=[call("ARRAY")]) if absent else listed
+    return call("CONCAT", *parts)
+
+
+def _is_element(value: exp.Expr, dialect: str) -> bool:
+    """Whether a value is surely none of arrays: a text of Postgres without a type may be one."""
+    if isinstance(value, exp.Cast):
+        return not value.to.is_type("array", "map", "struct", "json", "jsonb")
+    known = value.is_number or isinstance(value, _ELEMENTS) or bool(value.meta.get("element"))
+    return known or (value.is_string and dialect != "postgres")
 
 
 def _from_one(index: exp.Expr) -> exp.Expr:
@@ -209,7 +255,9 @@ def _without_repeats(node: exp.Expr, dialect: str) -> None:
 
 
 def _texts(node: exp.Expr, dialect: str) -> None:
-    """ARRAY_TO_STRING of Snowflake, in which nulls are empty texts."""
+    """ARRAY_TO_STRING of Snowflake, in which nulls are empty texts, also of a JSON array."""
+    if dialect == "snowflake" and is_json(node.this):
+        node.set("this", call("FROM_JSON", node.this, exp.Literal.string("ARRAY<STRING>")))
     if dialect == "snowflake" and node.args.get("null") is None:
         node.set("null", exp.Literal.string(""))
 
@@ -268,6 +316,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ArrayToString: _texts,
     exp.ToMap: _map,
     exp.Bracket: _element,
+    exp.DPipe: _with_element,
     exp.Length: _length,
     exp.ArrayMax: _extreme,
     exp.ArrayMin: _extreme,

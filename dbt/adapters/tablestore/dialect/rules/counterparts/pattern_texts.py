@@ -50,6 +50,7 @@ _WORDS: Final[Mapping[str, str]] = {
     **_names("Month", "MMMM", 9),
     **_names("Dy", "EEE", 0),
     **_names("Mon", "MMM", 0),
+    **dict.fromkeys(("am", "pm"), "lower(date_format(:a, 'a'))"),
     "IYYY": _ISO_YEAR,
     "IW": _ISO_WEEK,
     "ID": f"CAST({_ISO_DAY} AS STRING)",

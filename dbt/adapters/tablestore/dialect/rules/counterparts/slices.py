@@ -41,7 +41,7 @@ def of_bounds(of: exp.Expr, bounds: exp.Expr, dialect: str) -> exp.Expr:
     value = of.unnest()
     if dialect == "postgres":
         return _clipped(of, start, end)
-    if _is_list(value):
+    if is_list(value):
         if _whole(end) is None and end is not None:
             return _computed(of, start or exp.Literal.number(1), end, dialect)
         first, last = 1 if start is None else _whole(start), _whole(end)
@@ -85,11 +85,11 @@ def refuse_dimensions(node: exp.Expr, dialect: str) -> None:
         raise Untranslatable("a slice of several dimensions (write (a[1:2])[1] for an element of a slice)")
 
 
-def _is_list(value: exp.Expr) -> bool:
+def is_list(value: exp.Expr) -> bool:
     if isinstance(value, exp.Cast):
         return bool(value.to.is_type("array"))
     if isinstance(value, exp.Dot):  # a field of each struct
-        return _is_list(value.this)
+        return is_list(value.this)
     named = isinstance(value, exp.Anonymous) and value.name.upper() in _LISTS_BY_NAME
     return named or isinstance(value, _LISTS) or bool(value.meta.get("list"))
 

@@ -44,3 +44,27 @@ def test_a_null_is_in_no_array_of_postgres():
     made = one_line(translate("select a <@ b, a <@ array[1, null] from t", "postgres"))
     assert "SIZE(ARRAY_EXCEPT(a, ARRAY_COMPACT(b))) = 0" in made
     assert "SIZE(ARRAY_EXCEPT(a, ARRAY_COMPACT(ARRAY(1, NULL)))) = 0" in made
+
+
+TYPES = {"l": "array<int>", "n": "int", "s": "string"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("postgres", "array[1, 2] || 3", "CONCAT(ARRAY(1, 2), ARRAY(3))"),
+        ("postgres", "3 || array[1]", "CONCAT(ARRAY(3), ARRAY(1))"),
+        ("postgres", "l || n", "CONCAT(COALESCE(l, ARRAY()), ARRAY(n))"),
+        ("postgres", "'a'::text || l", "CONCAT(ARRAY(CAST('a' AS STRING)), COALESCE(l, ARRAY()))"),
+        ("postgres", "l || '{1}'", "l || '{1}'"),
+        ("postgres", "l || l", "l || l"),
+        ("postgres", "s || 1", "s || 1"),
+        ("trino", "l || n", "CONCAT(l, ARRAY(n))"),
+        ("trino", "array['a'] || 'b'", "CONCAT(ARRAY('a'), ARRAY('b'))"),
+        ("trino", "row(1, 'a')[1]", "1"),
+        ("trino", "cast(row(1) as row(x integer))[1]", "( CAST(STRUCT(1) AS STRUCT<x: INT>).x )"),
+    ],
+)
+def test_an_element_is_added_to_an_array(dialect, text, expected):
+    made = one_line(translate(f"select {text} from `s`.`t`", dialect, lambda parts: TYPES))
+    assert made == f"SELECT {expected} FROM `s`.`t`"
