@@ -84,6 +84,8 @@ STEPS = {
         ("type", "ll.element.element.x", "BIGINT"),
     ),
 }
+PLAYED = [*((case, "parquet") for case in STEPS), ("columns", "orc"), ("fields_inside", "orc"), ("columns", "avro")]
+"""Java Paimon 1.4 cannot read ORC files whose integers became decimals, and of Avro files none of casts."""
 AGREED = (
     ("a", "BOOLEAN"),
     ("a", "DOUBLE"),
@@ -112,10 +114,10 @@ REFUSED = (
 def made(java, catalog, name, tmp_path):
     """A table that Java makes of `COLUMNS`, and what writes rows of its present columns into it."""
 
-    def make(key=(), options=None):
+    def make(key=(), options=None, without=()):
         catalog.create_database("db", if_not_exists=True)
         path = f"{catalog.warehouse}/db.db/{name}"
-        columns = [(n, kind, None) for n, kind in COLUMNS.items()]
+        columns = [(n, kind, None) for n, kind in COLUMNS.items() if n not in without]
         schema = create_schema(columns, key, (), {"bucket": "2", **(options or {})} if key else options or {})
         file = tmp_path / "schema.json"
         file.write_text(schema.to_json())
@@ -139,10 +141,11 @@ def _alter(java, table, change):
 
 
 @pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
-@pytest.mark.parametrize("case", STEPS)
-def test_changes(java, java_reads, made, spark_store, case, key):
+@pytest.mark.parametrize("case, file_format", PLAYED)
+def test_changes(java, java_reads, made, spark_store, case, key, file_format):
     rng = Random(case)
-    table, add = made(key)
+    # Java Paimon 1.4 loses the order of the entries of maps in Avro files.
+    table, add = made(key, {"file.format": file_format}, without=["m"] if file_format == "avro" else ())
     name = table.name.split(".")[1]
 
     def check(*, spark=True):
@@ -155,8 +158,9 @@ def test_changes(java, java_reads, made, spark_store, case, key):
         return random_rows(rng, table.table.schema, count)
 
     add(rows(40))
+    blank = "_" if file_format == "avro" else " "  # no name in Avro has a blank
     for at, change in enumerate(STEPS[case]):
-        _alter(java, table, change)
+        _alter(java, table, [part.replace(" ", blank) for part in change])
         check(spark=at % 3 == 0)
         if at % 2:
             table.write(rows(15))

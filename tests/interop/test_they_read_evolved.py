@@ -30,9 +30,14 @@ def _rows(columns, ids):
     return [{f.name: values[f.type.root](i) for f in columns} for i in ids]
 
 
+FORMATS = ["parquet", "orc", "avro"]
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
 @pytest.mark.parametrize("key", [(), ("id",)], ids=["append", "keyed"])
-def test_changed_columns(catalog, all_read, name, key):
-    table = OurTable.create(catalog, name, COLUMNS, key=key, options={"bucket": "1"} if key else {})
+def test_changed_columns(catalog, all_read, name, key, file_format):
+    options = {"file.format": file_format, **({"bucket": "1"} if key else {})}
+    table = OurTable.create(catalog, name, COLUMNS, key=key, options=options)
     table.write(_rows(table.table.schema.fields, range(10)))
     for number, changes in enumerate(CHANGES, 1):
         table.table.alter(*changes)
@@ -45,9 +50,11 @@ def test_changed_columns(catalog, all_read, name, key):
     all_read(table, before)
 
 
-def test_java_reads_changed_columns(catalog, java_reads, name):
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_java_reads_changed_columns(catalog, java_reads, name, file_format):
     """Fields of structs, and types to which a cast leads, as well."""
-    table = OurTable.create(catalog, name, COLUMNS, key=("id",), options={"bucket": "1"})
+    options = {"bucket": "1", "file.format": file_format}
+    table = OurTable.create(catalog, name, COLUMNS, key=("id",), options=options)
     table.write(_rows(table.table.schema.fields, range(10)))
     for changes in (*CHANGES, (RetypeColumn("a", AtomicType("DECIMAL", True, 21, 2)),)):
         table.table.alter(*changes)

@@ -7,7 +7,8 @@ from typing import Final
 
 _NAMES: Final = {
     "STRING": ("TEXT", "LONGTEXT", "MEDIUMTEXT", "NTEXT", "CLOB"),
-    "TIMESTAMP": ("DATETIME", "DATETIME2", "SMALLDATETIME", "TIMESTAMPTZ", "TIMESTAMP_TZ", "TIMESTAMP WITH TIME ZONE"),
+    "TIMESTAMP": ("DATETIME", "DATETIME2", "SMALLDATETIME", "TIMESTAMPTZ", "TIMESTAMP_TZ", "TIMESTAMP WITH TIME ZONE",
+                  "TIMESTAMP WITH LOCAL TIME ZONE"),
     "TIMESTAMP_NTZ": ("TIMESTAMP WITHOUT TIME ZONE",),
     "BIGINT": ("INT8", "INT64"),
     "INT": ("INT4", "MEDIUMINT"),
@@ -16,7 +17,7 @@ _NAMES: Final = {
     "FLOAT": ("FLOAT4",),
     "BOOLEAN": ("BOOL",),
     "BINARY": ("BYTES", "BYTEA", "VARBINARY", "BLOB", "LONGBLOB"),
-}
+}  # fmt: skip
 
 SYNONYMS: Final[Mapping[str, str]] = {name: kind for kind, names in _NAMES.items() for name in names}
 """Spark's type by another name in capitals. A length or precision has no meaning in Spark's, and is left out."""

@@ -101,9 +101,10 @@ def _words(tokens: list[Token], index: int) -> tuple[str, int]:
     first, second = tokens[index].key, tokens[index + 1].key
     if (first, second) in (("DOUBLE", "PRECISION"), ("CHARACTER", "VARYING")):
         return f"{first} {second}", index + 2
-    zone = [one.key for one in tokens[index + 1 : index + 4]]
-    if first == "TIMESTAMP" and zone in (["WITH", "TIME", "ZONE"], ["WITHOUT", "TIME", "ZONE"]):
-        return f"{first} {zone[0]} TIME ZONE", index + 4
+    for zone in ("WITH TIME ZONE", "WITHOUT TIME ZONE", "WITH LOCAL TIME ZONE") if first == "TIMESTAMP" else ():
+        words = zone.split()
+        if [one.key for one in tokens[index + 1 : index + 1 + len(words)]] == words:
+            return f"{first} {zone}", index + 1 + len(words)
     return first, index + 1
 
 

@@ -15,6 +15,7 @@ from tablestore_engine.sql.types.type_names import with_spark_types
         ("select cast(cast(a as text) as float64)", "select cast(cast(a as STRING) as DOUBLE)"),
         ("select a::double precision as b", "select a::DOUBLE as b"),
         ("select a::timestamp with time zone", "select a::TIMESTAMP"),
+        ("select cast(a as timestamp with local time zone)", "select cast(a as TIMESTAMP)"),
         ("select cast(a as array<struct<text: text, bool bool>>)",
          "select cast(a as array<struct<text: STRING, bool BOOLEAN>>)"),
         ("select cast(a as map<varchar, bytes>)", "select cast(a as map<STRING, BINARY>)"),

@@ -45,6 +45,7 @@ def atomic(root: str, precision: int | None = None, scale: int | None = None) ->
         ("double precision", atomic("DOUBLE")),
         ("datetime(6)", atomic("TIMESTAMP_LTZ", 6)),
         ("timestamp without time zone", atomic("TIMESTAMP", 6)),
+        ("timestamp with local time zone", atomic("TIMESTAMP_LTZ", 6)),
         ("number", atomic("DECIMAL", 38, 6)),
         ("number(12, 2)", atomic("DECIMAL", 12, 2)),
         ("bytes", atomic("BYTES")),
