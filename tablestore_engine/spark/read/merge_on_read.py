@@ -56,8 +56,7 @@ from tablestore_engine.table import Table
 ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
 """SQL of whether a record is none that takes back."""
 _DIRECTORY = "__tablestore_directory"
-_FEW_FILES, _FEW_BYTES = 4, 1 << 20
-_ALL_PARTITIONS = 1 << 20
+_FEW_FILES, _FEW_BYTES, _ALL_PARTITIONS = 4, 1 << 20, 1 << 20
 
 
 def read_table(
@@ -86,10 +85,9 @@ def read_plan(
     correlated: frozenset[str] | None = None,
     filtered: frozenset[str] | None = None,
 ) -> DataFrame:
-    """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` are the
-    names that the query has, in lower case, where no other column is read; None for all columns. `correlated`: the
-    names of fields, where the query has subqueries that may name columns of the table: Spark cannot plan these over
-    every shape of a read. `filtered`: see `FileScans`."""
+    """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date. `named` and
+    `filtered`: see `FileScans`. `correlated`: the names of fields, where the query has subqueries that may name columns
+    of the table: Spark cannot plan these over every shape of a read."""
     reader = TableReader(spark, table, plan, predicate, named, correlated=correlated, filtered=filtered)
     frame = typed(reader.frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.

@@ -257,7 +257,7 @@ def test_a_view_changes_its_mode(store):
 
 
 def test_a_temporary_view_shows_the_rows_of_now(store):
-    """As in Spark, also over another view; one whose column is gone says so, once for both."""
+    """As in Spark, also over another view; one whose column is removed says so, once for both."""
     store.execute("CREATE TABLE t (id INT, v STRING, s STRUCT<a: INT, b: INT>)")
     store.execute("INSERT INTO t VALUES (1, 'a', struct(1, 2))")
     store.execute("CREATE VIEW kept AS SELECT id FROM t")
