@@ -75,6 +75,9 @@ VALUES = [
     ("duckdb", "from_json('{\"a\": [1, 2]}', '{\"a\": [\"INTEGER\"]}').a", [1, 2]),
     ("duckdb", "select 'a' in l from (select ['b', null] as l) as t", False),
     ("snowflake", "parse_json('[1,2,3]')[1]::int", 2),
+    ("snowflake", "to_date('1704067200')", date(2024, 1, 1)),
+    ("postgres", "regexp_substr('a1b2', '[0-9]', 1, 2)", "2"),
+    ("postgres", "concat('after ', timestamp '2024-01-02' - timestamp '2024-01-01 12:00')", "after 12:00:00"),
     ("redshift", "object('a', 1).a::int", 1),
     # texts of a set, next to another aggregate of distinct values
     ("postgres", f"select string_agg(distinct x::text, ',' order by x::text) || count(distinct y) {PAIRS}", "1,21"),

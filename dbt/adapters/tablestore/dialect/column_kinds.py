@@ -51,7 +51,7 @@ def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns
     for source in sources:
         if table and source.alias_or_name.lower() != table.lower():
             continue
-        if isinstance(source, exp.Lateral) and kind is JSON_TEXT:
+        if isinstance(source, (exp.Lateral, exp.TableFromRows)) and kind is JSON_TEXT:
             flattened = _flattened(source)
             if flattened is not None and name in ("value", "this") and is_surely(kind, flattened, columns_of, levels):
                 return True

@@ -61,7 +61,7 @@ def _time_to_text(given: Sequence[Any], dialect: Dialect) -> exp.Expr:
 _OWN: Final[Mapping[str, Mapping[str, Callable[..., exp.Expr]]]] = {
     "snowflake": {name: _named(name) for name in ("MD5_NUMBER_LOWER64", "MD5_NUMBER_UPPER64")},
     "redshift": {"ADD_MONTHS": exp.AddMonths.from_arg_list, "TO_CHAR": _time_to_text},
-    "postgres": {"TO_CHAR": _time_to_text},
+    "postgres": {"TO_CHAR": _time_to_text, "REGEXP_SUBSTR": exp.RegexpExtract.from_arg_list},
 }
 
 

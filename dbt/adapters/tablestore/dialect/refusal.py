@@ -14,6 +14,20 @@ DIALECTS: Final = ("snowflake", "bigquery", "redshift", "postgres", "duckdb", "d
 Columns = Callable[[Sequence[str]], Mapping[str, str] | None]
 """The columns of a table, with their types, by the parts of its name; None where there is no such table."""
 
+
+def remembered(columns_of: Columns | None) -> Columns | None:
+    """The same answers, each of which is looked up once."""
+    known: dict[tuple[str, ...], Mapping[str, str] | None] = {}
+
+    def columns(parts: Sequence[str]) -> Mapping[str, str] | None:
+        key = tuple(parts)
+        if key not in known and columns_of is not None:
+            known[key] = columns_of(parts)
+        return known.get(key)
+
+    return None if columns_of is None else columns
+
+
 SPARK: Final = "spark"
 """The dialect of a model that is not translated, where a folder or profile sets another one."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, remembered
 from dbt.adapters.tablestore.dialect.source_text import Piece, piece_between, piece_of
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.windows import order_windows
 
     tree: exp.Expr | None = None
+    columns_of = remembered(columns_of)
     try:
         tree = read_pivots(query_of(sql, dialect), dialect, columns_of)
         inline_aliases(tree, dialect, columns_of)

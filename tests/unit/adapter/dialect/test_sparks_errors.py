@@ -92,9 +92,9 @@ def test_an_error_without_a_mark_names_the_dialect_and_the_call_where_it_is_the_
 
 
 def test_an_error_of_a_running_query_names_the_piece_that_is_shown():
-    translation = translation_of("The model 'm'", "select a,\n  to_date('170406') as d from t", "snowflake")
+    translation = translation_of("The model 'm'", "select a,\n  to_date(b) as d from t", "snowflake")
     line, column = marked(translation, "TO_DATE")
     said = f"[CAST_INVALID_INPUT] Malformed.\n== SQL ==\n{line}\n{' ' * (column - 1)}^^^^^^^^^^"
     found = about_unmarked(ExecutionError(said), [translation])
     assert found is not None
-    assert found.endswith("In the dialect 'snowflake', the model 'm' has this in line 2, column 3: to_date('170406').")
+    assert found.endswith("In the dialect 'snowflake', the model 'm' has this in line 2, column 3: to_date(b).")

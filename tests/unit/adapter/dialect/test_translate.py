@@ -243,3 +243,22 @@ def test_dialects_have_names():
     assert checked_dialect(None) is None
     with pytest.raises(DbtRuntimeError, match="Did you mean 'snowflake'"):
         checked_dialect("snowflke")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "lateral flatten(input => parse_json(o.j)) k, lateral flatten(input => k.value) i",
+        "table(flatten(parse_json(o.j))) k, table(flatten(k.value)) i",
+    ],
+)
+def test_the_values_of_flattened_json_are_json(rows):
+    made = one_line(translate(f"select i.value:sku from `s`.`t` o, {rows}", "snowflake"))
+    assert "FROM_JSON(k.value, 'ARRAY<STRING>')" in made
+    assert "POSEXPLODE" not in made
+
+
+def test_the_values_of_a_flattened_array_are_no_json():
+    rows = "lateral flatten(input => o.l) k, lateral flatten(input => k.value) i"
+    made = one_line(translate(f"select i.value from `s`.`t` o, {rows}", "snowflake"))
+    assert "LATERAL POSEXPLODE(k.value) AS i(index, value)" in made

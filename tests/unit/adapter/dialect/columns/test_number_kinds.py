@@ -38,3 +38,16 @@ def test_columns_are_followed_to_their_types(text, expected):
     made = one_line(translate(text, "postgres", lambda parts: TYPES.get(parts[-1])))
     made = made.replace("( ", "(").replace(" )", ")")
     assert [one for one in expected if one not in made] == [], made
+
+
+def test_each_table_is_looked_up_once():
+    asked = []
+
+    def columns_of(parts):
+        asked.append(tuple(parts))
+        return TYPES.get(parts[-1])
+
+    translate(
+        "select id / 2, qty / id, o.qty || 'x' from orders o join `s`.`t` on t.a / 2 = o.id", "postgres", columns_of
+    )
+    assert sorted(asked) == [("orders",), ("s", "t")]

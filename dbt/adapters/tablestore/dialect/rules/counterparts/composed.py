@@ -29,6 +29,7 @@ _OF_DIGITS: Final = (
     "WHEN :b < 31536000000 THEN :b * 1000000 WHEN :b < 31536000000000 THEN :b * 1000 "
     "WHEN :b < 31536000000000000 THEN :b ELSE floor(:b / 1000) END AS BIGINT)) AS {kind}), {plain})"
 )
+_PARTS_OF_SECONDS: Final = ((31_536_000_000, 1), (31_536_000_000_000, 1_000), (31_536_000_000_000_000, 1_000_000))
 _DIGITS: Final = "TRY_CAST(CAST(:a AS STRING) AS DECIMAL(20, 0))"
 
 # AGE counts from the earlier time: months that end on its day and time, and the days behind the last one, of which
@@ -188,7 +189,17 @@ def _time_of(name: str, *, failing: bool = True) -> Callable[[_Given, exp.Expr],
     return make
 
 
+def _date_of_digits(given: _Given, node: exp.Expr) -> exp.Expr | None:
+    """Snowflake's TO_DATE of a constant text of digits; None of another value."""
+    text = given[0].name if len(given) == 1 and given[0].is_string else ""
+    if not text.isdecimal():
+        return None
+    size = next((one for most, one in _PARTS_OF_SECONDS if int(text) < most), 1_000_000_000)
+    return filled(f"date_from_unix_date({int(text) // (size * 86_400)})", [])
+
+
 _TIMES: Final = {
+    **dict.fromkeys(("TO_DATE", "TRY_TO_DATE"), _date_of_digits),
     **dict.fromkeys(("TO_TIMESTAMP", "TO_TIMESTAMP_LTZ", "TO_TIMESTAMP_TZ"), _time_of("TIMESTAMP")),
     **dict.fromkeys(("TRY_TO_TIMESTAMP", "TRY_TO_TIMESTAMP_LTZ", "TRY_TO_TIMESTAMP_TZ"),
                     _time_of("TIMESTAMP", failing=False)),

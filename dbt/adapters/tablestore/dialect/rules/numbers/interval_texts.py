@@ -46,13 +46,13 @@ def write_intervals_as_texts(tree: exp.Expr, dialect: str) -> None:
     """Replace the texts of intervals. Raises Untranslatable for those that are not known."""
     if dialect == "databricks":
         return
-    for node in list(tree.find_all(exp.Cast, exp.DPipe)):
+    for node in list(tree.find_all(exp.Cast, exp.DPipe, exp.Concat)):
         if isinstance(node, exp.Cast):
             if node.to.is_type(*exp.DataType.TEXT_TYPES) and _is_interval(node.this):
                 with about(node):
                     node.set("this", _text(node.this, dialect))
             continue
-        for side in (node.this, node.expression) if dialect in _DIALECTS else ():
+        for side in _joined(node) if dialect != "snowflake" else ():
             if _is_interval(side):
                 with about(side):
                     side.replace(_text(side, dialect))
@@ -68,9 +68,13 @@ def write_differences(tree: exp.Expr, dialect: str) -> None:
 def differing_columns(tree: exp.Expr) -> list[exp.Expr]:
     """The columns in differences that become texts."""
     casts = [one.this for one in tree.find_all(exp.Cast) if one.to.is_type(*exp.DataType.TEXT_TYPES)]
-    sides = [side for one in tree.find_all(exp.DPipe) for side in (one.this, one.expression)]
+    sides = [side for one in tree.find_all(exp.DPipe, exp.Concat) for side in _joined(one)]
     differences = [one for value in (*casts, *sides) for one in value.find_all(exp.Sub)]
     return [column for one in differences for column in one.find_all(exp.Column)]
+
+
+def _joined(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.expressions) if isinstance(node, exp.Concat) else [node.this, node.expression]
 
 
 def _is_interval(value: exp.Expr) -> bool:

@@ -16,6 +16,11 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("postgres", "quote_nullable(a + 1)", (r"COALESCE(CONCAT('\'', REPLACE(CAST(( a + 1 ) AS STRING), '\'', '\'\'')"
          r", '\''), 'NULL')")),
         ("duckdb", "add(a, b) * 2", "( a + b ) * 2"),
+        ("snowflake", "to_date('1704067200'), try_to_date('1704067200000')",
+         "DATE_FROM_UNIX_DATE(19723), DATE_FROM_UNIX_DATE(19723)"),
+        ("postgres", "regexp_substr(a, 'b', 1, 2), regexp_substr(a, 'b(c)', 1, 1, 'i', 1)",
+         ("GET(REGEXP_EXTRACT_ALL(a, 'b', 0), 1), IF(a RLIKE CONCAT('(?i)', 'b(c)'), REGEXP_EXTRACT(a, "
+          "CONCAT('(?i)', 'b(c)'), 1), NULL)")),
         ("redshift", "subarray(a, b + 1, 2)", "SLICE(a, ( b + 1 ) + 1, 2)"),
         ("redshift", "subarray(a, 1)", "SLICE(a, 1 + 1, SIZE(a))"),
         ("postgres", "s.age(a), s.prefix(b)", "s.age(a), s.prefix(b)"),

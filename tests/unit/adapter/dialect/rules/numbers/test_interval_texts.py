@@ -31,6 +31,7 @@ def test_a_written_interval_has_its_text(text, postgres, duckdb):
     [
         "(a::timestamp - b)::text",
         "'since ' || (now() - a)",
+        "concat('since ', at - a)",
         "(at - a)::varchar",
         "(max(at) - min(at))::text",
     ],
@@ -49,6 +50,7 @@ def test_a_difference_of_times_has_days_and_a_time_of_day(text):
         ("postgres", "interval '1.5 days'::text"),
         ("trino", "cast(interval '1' day as varchar)"),
         ("redshift", "(a::timestamp - b)::varchar"),
+        ("redshift", "'since ' || (getdate() - a)"),
     ],
 )
 def test_the_text_of_another_interval_is_refused(dialect, text):
