@@ -102,16 +102,16 @@ def sql_type(data_type: DataType) -> str:
     Raises:
         UnsupportedTypeError: this Spark has none (TIME before 4.1).
     """
-    return _written(to_spark_type(data_type))
+    return written_type(to_spark_type(data_type))
 
 
-def _written(kind: T.DataType) -> str:
+def written_type(kind: T.DataType) -> str:
     if isinstance(kind, T.ArrayType):
-        return f"array<{_written(kind.elementType)}>"
+        return f"array<{written_type(kind.elementType)}>"
     if isinstance(kind, T.MapType):
-        return f"map<{_written(kind.keyType)}, {_written(kind.valueType)}>"
+        return f"map<{written_type(kind.keyType)}, {written_type(kind.valueType)}>"
     if isinstance(kind, T.StructType):
-        return f"struct<{', '.join(f'{quoted_name(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
+        return f"struct<{', '.join(f'{quoted_name(f.name)}: {written_type(f.dataType)}' for f in kind.fields)}>"
     # The meaning of `timestamp` is a setting of the session.
     return "timestamp_ltz" if isinstance(kind, T.TimestampType) else kind.simpleString()
 
@@ -188,11 +188,11 @@ def refuse_collations(fields: Iterable[T.StructField]) -> None:
             )
 
 
-def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
+def columns_of(schema: Iterable[T.StructField]) -> list[tuple[str, DataType, str | None]]:
     """A query's result columns as (name, type, comment); all nullable at any depth, as a query's nullability is a
     guess."""
     columns = []
-    for field in schema.fields:
+    for field in schema:
         comment = (field.metadata or {}).get("comment")
         columns.append((field.name, with_nulls(from_spark_type(declared_as(field), field.name)), comment))
     return columns

@@ -41,6 +41,7 @@ def align(
     *,
     by_name: bool = False,
     any_type: bool = False,
+    fills: bool = False,
 ) -> DataFrame:
     """The frame with exactly the table's columns, in order and type, and `ROW_KIND_COLUMN` when rows say their kind.
 
@@ -51,6 +52,7 @@ def align(
         static: SQL of the values of the columns of the PARTITION clause, by the name of the column.
         by_name: match by name instead of by position.
         any_type: cast all values, whatever the session says of the types that may be assigned.
+        fills: structs whose fields match by name may lack some, which are null.
 
     Fields of nested values match by name under `by_name` or a column list, else by position.
 
@@ -79,7 +81,7 @@ def align(
     selected = []
     policy = (lambda: LEGACY) if any_type else partial(assignment_policy, frame.sparkSession)
     assignment = StoreAssignment(
-        resolver if named_fields else None, policy, partial(refuses_values, frame.sparkSession)
+        resolver if named_fields else None, policy, partial(refuses_values, frame.sparkSession), fills=fills
     )
     for field in schema.fields:
         at_source = sources.get(field.name)
@@ -115,9 +117,9 @@ def given_value_sql(value: str, field: DataField, spark: SparkSession) -> str:
     return f"CAST({value} AS {sql_type(field.type)})"
 
 
-def align_by_name(frame: DataFrame, schema: TableSchema) -> DataFrame:
+def align_by_name(frame: DataFrame, schema: TableSchema, *, fills: bool = False) -> DataFrame:
     """The same, for the columns of a DataFrame, which have the names of the table's."""
-    return align(frame, schema, by_name=True)
+    return align(frame, schema, by_name=True, fills=fills)
 
 
 def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:

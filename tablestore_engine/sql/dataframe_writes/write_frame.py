@@ -27,7 +27,7 @@ from tablestore_engine.sql.pinned_queries.session_options import (
     of_write,
     session_options,
 )
-from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
+from tablestore_engine.sql.write_statements.merge_schema import evolves, incoming_columns, merged
 from tablestore_engine.table import Table
 
 
@@ -52,7 +52,7 @@ def write_frame(
                 table = merged(table, incoming_columns(frame, table.schema), spark)
             else:
                 check_complete(frame, table)
-            rows = Rows(align_by_name(frame, table.schema))
+            rows = Rows(align_by_name(frame, table.schema, fills=evolves(table)))
             if overwrite:
                 return replace_rows(spark, table, rows, everything, intent).rows
             return insert(spark, table, rows, intent).rows

@@ -18,6 +18,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.dml.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.dml.multiset_row_level import OLD_COLUMN
 from tablestore_engine.spark.dml.row_level import ACTION_COLUMN
+from tablestore_engine.spark.expressions.assigned_value import complete_columns
 from tablestore_engine.spark.expressions.char_text import filled_sql, typed_schema
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_collations
@@ -40,6 +41,7 @@ from tablestore_engine.sql.row_level.clauses.merge_clauses import (
 )
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide
 from tablestore_engine.sql.row_level.clauses.stars import merge_without_stars, target_relation
+from tablestore_engine.sql.row_level.clauses.taken_columns import assigned_columns, taken_columns
 from tablestore_engine.sql.row_level.merge_as_upsert import upsert_keys
 from tablestore_engine.sql.row_level.merge_source import (
     SOURCE,
@@ -57,7 +59,7 @@ from tablestore_engine.sql.row_level.row_level_target import (
 )
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.tokens.default_clause import is_default
-from tablestore_engine.sql.write_statements.merge_schema import merged
+from tablestore_engine.sql.write_statements.merge_schema import evolves, merged
 from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
@@ -147,13 +149,11 @@ def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
     """The table with the columns of the source that the clauses give it, if it takes new ones."""
     if not table.options.write_merge_schema or table.state.own_schema is not None:
         return table
-    clauses = (*statement.matched, *statement.not_matched)
-    named = Names([*(a.column for c in clauses for a in c.assignments), *(n for c in clauses for n in c.columns)])
-    star = any(clause.star for clause in clauses)
-    refuse_collations(
-        one for one in source.schema if (star or one.name in named) and not table.schema.has_field(one.name)
-    )
-    return merged(table, [one for one in columns_of(source.schema) if star or one[0] in named], source.sparkSession)
+    named = assigned_columns(statement, source.columns)
+    given = [one for one in source.schema if one.name in named]
+    refuse_collations(one for one in given if not table.schema.has_field(one.name))
+    taken = taken_columns(statement, table.schema, columns_of(given))
+    return merged(table, taken, source.sparkSession)
 
 
 def _upsert(
@@ -164,7 +164,7 @@ def _upsert(
     resolver = session_resolver(source.sparkSession)
     pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns, resolver)
     star = any(clause.star for clause in (*statement.matched, *statement.not_matched))
-    given = Names(source.columns)
+    given = Names(complete_columns(source.schema, schema))
     if star and not all(name in given for name in schema.field_names):
         return None
     if not pairs or not one_key_if_equal(pairs, schema, source.schema):
@@ -372,8 +372,8 @@ def _updated(clause: MergeClause, seen: _Seen) -> dict[str, str]:
 def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
     """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name.
 
-    Where schemas evolve, a column that the source does not have keeps its value in the relation `kept`; without one, it
-    gets its default.
+    Where schemas evolve, a column or field that the source does not have keeps its value in the relation `kept`;
+    without one, a column gets its default and a field is null.
     """
     table = seen.target.table
     schema = table.schema
@@ -383,15 +383,15 @@ def _star(seen: _Seen, kept: str | None) -> dict[str, str]:
         resolver.check_spelling(field.name, name)
         names.check_once(name, "The source of MERGE")
     missing = [n for n in schema.field_names if n not in given]
-    if missing and not (table.options.write_merge_schema or table.state.evolving):
+    if missing and not evolves(table):
         raise SchemaError(
             f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
             hint="Name the columns in the clause instead.",
         )
-    own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
+    own = {f.name: None if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
     values = {name: f"{quoted_name(seen.alias)}.{quoted_name(name)}" for name in given}
-    return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
-        f.name: filled_sql(seen.target.converted(values[f.name], given[f.name].dataType, f, f.name), f)
+    return {f.name: own[f.name] or default_sql(f) for f in schema.fields if f.name in missing} | {
+        f.name: filled_sql(seen.target.converted(values[f.name], given[f.name].dataType, f, f.name, own[f.name]), f)
         for f in schema.fields
         if f.name not in missing
     }

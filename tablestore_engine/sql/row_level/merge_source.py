@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.predicate import Predicate, conjunction, dis
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField, has_root
+from tablestore_engine.spark.expressions.assigned_value import complete_columns
 from tablestore_engine.spark.expressions.spark_types import columns_of
 from tablestore_engine.spark.queries.collect import arrow_frame
 from tablestore_engine.spark.queries.kept_rows import kept
@@ -200,7 +201,8 @@ def _collected(rows: Rows, schema: TableSchema) -> pa.Table | None:
 
 def _looked_up(merge: _Merge, source: Source, pairs: Pairs, target: RowLevelTarget) -> RowLevelTarget | None:
     """The target with the rows that the MERGE may change, looked up by key; None if they are not."""
-    seen = seen_by_merge(merge.statement, merge.table.schema, source.frame.columns)
+    given = complete_columns(source.frame.schema, merge.table.schema)
+    seen = seen_by_merge(merge.statement, merge.table.schema, given)
     matched = _matched(merge, source, pairs, seen, merge.target((merge.on(),), ()) if merge.others else target)
     if matched is None or not merge.others:
         return matched

@@ -63,15 +63,14 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
         target, removed = rows_of_delete(delete, context, table)
         given = target.frames.query(query)
     target = replace(target, rows=None)  # those of the query may be many
-    schema = target.table.schema
-    rows = aligned_rows(statement, given, schema, target.frames)
+    rows = aligned_rows(statement, given, target.table, target.frames)
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)
         return
     with kept(put) as rows:  # they are read twice, and may be others the second time
-        keys = [quoted_name(name) for name in schema.primary_keys]
-        deleted = removed.join(rows.select(*keys), list(schema.primary_keys), "left_anti")
+        keys = [quoted_name(name) for name in target.table.schema.primary_keys]
+        deleted = removed.join(rows.select(*keys), list(target.table.schema.primary_keys), "left_anti")
         yield target, deleted.unionByName(rows)
 
 

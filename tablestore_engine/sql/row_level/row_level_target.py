@@ -53,6 +53,7 @@ from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.row_level.clauses.held_clauses import HeldScope, held_changes
 from tablestore_engine.sql.row_level.clauses.named_side import NamedSide, certain_kind
 from tablestore_engine.sql.tokens.constants import is_random
+from tablestore_engine.sql.write_statements.merge_schema import evolves
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -140,10 +141,10 @@ class RowLevelTarget:
                 values[n] = with_value_once(values[n], converted) if once else converted(f"({values[n]})")
         return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
 
-    def converted(self, value: str, given: T.DataType, field: DataField, name: str) -> str:
+    def converted(self, value: str, given: T.DataType, field: DataField, name: str, own: str | None = None) -> str:
         """SQL of a value of the type `given` as a column or field holds it: with the fields of structs in its order,
-        and no value that it cannot hold. `name` is what an error calls it."""
-        return self._assignment.sql(value, given, to_spark_type(field.type), name)
+        and no value that it cannot hold. `name` is what an error calls it; `own` as in `StoreAssignment.sql`."""
+        return self._assignment.sql(value, given, to_spark_type(field.type), name, own)
 
     @cached_property
     def _assignment(self) -> StoreAssignment:
@@ -151,6 +152,7 @@ class RowLevelTarget:
             self.resolver,
             partial(assignment_policy, self.frames.spark),
             partial(refuses_values, self.frames.spark),
+            fills=self.merging and evolves(self.table),
         )
 
     @property
@@ -305,7 +307,7 @@ def target_of(
 
 
 def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> RowLevelTarget:
-    """The target of a statement of which no row is read, unless the queries of `frames` read it."""
+    """The target of a MERGE of which no row is read, unless the queries of `frames` read it."""
     unread = not frames.may_read(table)
     plan = ScanPlan(None, table.schema, ())
-    return RowLevelTarget(table, alias, frames.pin(table), plan, frames, intent=intent, unread=unread)
+    return RowLevelTarget(table, alias, frames.pin(table), plan, frames, merging=True, intent=intent, unread=unread)

@@ -40,7 +40,7 @@ from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.tokens.constants import constant_at
 from tablestore_engine.sql.tokens.default_clause import is_default, with_default_values
 from tablestore_engine.sql.tokens.lexer import tokenize
-from tablestore_engine.sql.write_statements.merge_schema import incoming_columns, merged
+from tablestore_engine.sql.write_statements.merge_schema import evolves, incoming_columns, merged
 from tablestore_engine.sql.write_statements.statement_context import RowContext, result_of
 from tablestore_engine.table import Table
 
@@ -70,7 +70,7 @@ def rows_of_insert(statement: Insertion, context: RowContext) -> tuple[Table, Fr
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
     table = with_new_columns(table, statement, frame)
-    return table, frames, aligned_rows(statement, frame, table.schema, frames)
+    return table, frames, aligned_rows(statement, frame, table, frames)
 
 
 def with_new_columns(table: Table, statement: Insertion, frame: DataFrame) -> Table:
@@ -91,14 +91,15 @@ def query_of(statement: Insertion, schema: TableSchema) -> str:
     )
 
 
-def aligned_rows(statement: Insertion, frame: DataFrame, schema: TableSchema, frames: Frames) -> DataFrame:
+def aligned_rows(statement: Insertion, frame: DataFrame, table: Table, frames: Frames) -> DataFrame:
     """The rows of an INSERT with exactly the table's columns.
 
     Raises:
         SchemaError: the columns do not fit.
     """
-    static = _static_columns(statement.partition, schema, frames)
-    return align(frame, schema, statement.columns, static, by_name=statement.by_name)
+    static = _static_columns(statement.partition, table.schema, frames)
+    by_name = statement.by_name
+    return align(frame, table.schema, statement.columns, static, by_name=by_name, fills=evolves(table))
 
 
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:

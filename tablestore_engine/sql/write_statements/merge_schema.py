@@ -37,14 +37,19 @@ def incoming_columns(frame: DataFrame, schema: TableSchema, names: Sequence[str]
     return [(name, data_type, comment) for name, (_, data_type, comment) in zip(named, found, strict=False)]
 
 
+def evolves(table: Table) -> bool:
+    """Whether a write evolves the table: its rows may lack what the table has, too."""
+    return table.options.write_merge_schema or table.state.evolving
+
+
 def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Table:
     """The table with a schema that takes these columns, which the write commits; the table itself if it takes them.
 
     Raises:
         SchemaError: a column that cannot be added or changed. SqlError: keys of the table may change partition.
     """
-    evolves = table.state.evolving
-    schema = table.schema if evolves else table.schemas.load(table.schema.id)  # without the statement's options
+    known = table.state.evolving
+    schema = table.schema if known else table.schemas.load(table.schema.id)  # without the statement's options
     explicit = table.options.write_merge_schema_explicit_cast
     how = Merging(explicit, session_resolver(spark))
     check_alike_fields([(name, kind) for name, kind, _ in incoming], how.resolver)
@@ -60,7 +65,7 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     earlier = [table.schemas.load(one) for one in ids if one < schema.id]
     changed = apply_changes(_casting(schema, explicit), changes, clock.now_millis(), earlier=earlier)
     changed = replace(changed, options=schema.options)
-    base = schema.base if evolves else schema.id
+    base = schema.base if known else schema.id
     return table.evolving(replace(changed, id=ids[-1] + 1, replaces=str(base), base=base))
 
 

@@ -73,6 +73,51 @@ def test_merge_with_schema_evolution(store, key):
     assert store.table("t").schema.field_names == ("id", "v", "keep", "w", "x")
 
 
+STRUCTS = "s STRUCT<x INT, y STRUCT<p INT, q STRING>>, l ARRAY<STRUCT<a INT, b INT>>"
+LACKING = (
+    "(SELECT 1 AS id, named_struct('y', named_struct('q', 'new'), 'w', 5) AS s, array(named_struct('b', 2)) AS l"
+    " UNION ALL SELECT 2, NULL, NULL UNION ALL SELECT 3, named_struct('y', NULL, 'w', 6), array(NULL)) q"
+)
+
+
+@pytest.mark.parametrize(("key", "explicit"), [("", True), (", PRIMARY KEY (id) NOT ENFORCED", False)])
+def test_fields_that_the_source_lacks(store, key, explicit):
+    """`SET *` keeps them, as Paimon and Spark's `assign.by.field`; everything else gives nulls."""
+    store.execute(f"CREATE TABLE t (id INT, {STRUCTS}{key})")
+    store.execute(
+        "INSERT INTO t SELECT id, named_struct('x', id, 'y', named_struct('p', 7, 'q', 'old')),"
+        " array(named_struct('a', 1, 'b', 1)) FROM VALUES (1), (2) AS v(id)"
+    )
+    merge = f"INTO t USING {LACKING} ON t.id = q.id WHEN MATCHED THEN UPDATE SET"
+    insert = "WHEN NOT MATCHED THEN INSERT *"
+    with pytest.raises(SchemaError, match="'s' is given the fields y, w, but has x, y"):
+        store.execute(f"MERGE {merge} * {insert}")
+    store.execute(f"MERGE WITH SCHEMA EVOLUTION {merge} {'s = q.s, l = q.l' if explicit else '*'} {insert}")
+    found = store.sql("SELECT s, l FROM t ORDER BY id").toArrow().to_pylist()
+    kept = (None, None) if explicit else (1, 7)
+    assert found == [
+        {"s": {"x": kept[0], "y": {"p": kept[1], "q": "new"}, "w": 5}, "l": [{"a": None, "b": 2}]},
+        {"s": None, "l": None},
+        {"s": {"x": None, "y": None, "w": 6}, "l": [None]},
+    ]
+    store.execute("INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 4 AS id, named_struct('w', 8) AS s")
+    assert store.sql("SELECT s FROM t WHERE id = 4").toArrow().to_pylist() == [{"s": {"x": None, "y": None, "w": 8}}]
+
+
+def test_only_what_a_clause_takes_evolves(store):
+    store.execute("CREATE TABLE t (id INT, v INT, s STRUCT<a: INT, b: STRUCT<c: INT>>, PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("INSERT INTO t VALUES (1, 1, struct(1, struct(1)))")
+    before = store.table("t").schema
+    source = "(SELECT id, 5L AS v, named_struct('e', 1, 'f', 2) AS s FROM VALUES (1), (2) AS v(id)) q ON t.id = q.id"
+    merge = f"MERGE WITH SCHEMA EVOLUTION INTO t USING {source} WHEN MATCHED THEN UPDATE SET"
+    store.execute(f"{merge} s.b.c = 7, v = q.v + 1 WHEN NOT MATCHED THEN INSERT (id) VALUES (q.id)")
+    assert store.table("t").schema == before
+    store.execute(f"{merge} s.f = q.s.f")
+    found = store.sql("SELECT s, v FROM t ORDER BY id").toArrow().to_pylist()
+    one, two = {"a": 1, "b": {"c": 7}, "f": 2}, {"a": None, "b": None, "f": 2}
+    assert found == [{"s": one, "v": 6}, {"s": two, "v": None}]
+
+
 @pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
 def test_structs_of_literals_may_be_null_later(store, file_format):
     made = "named_struct('y', 1.5D, 'l', array(named_struct('q', 1)))"
