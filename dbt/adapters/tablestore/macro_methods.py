@@ -172,7 +172,7 @@ class MacroMethods(ChangeMethods):
         except DbtDatabaseError as error:
             changed = self._changed_before(name, existing)
             if existing is not None and query is not None and "UNRESOLVED_COLUMN" in str(error.msg):
-                self._refuse_missing_columns(existing, query, changed, row_kinds=takes_row_kinds(config))
+                self._refuse_missing_columns(existing, query, changed, model)
             error.msg = f"{error.msg}{changed}"
             raise
         finally:
@@ -187,16 +187,21 @@ class MacroMethods(ChangeMethods):
             return ""
         return f" The table was changed before its rows were written, and stays so: {note}."
 
-    def _refuse_missing_columns(self, existing: BaseRelation, query: str, changed: str, *, row_kinds: bool) -> None:
+    def _refuse_missing_columns(
+        self, existing: BaseRelation, query: str, changed: str, model: Mapping[str, Any]
+    ) -> None:
         """Raise a DbtRuntimeError that names the columns of a table that a query lacks, if it lacks any, or the one
         that says what each row does."""
         try:
             source = self.get_column_schema_from_query(query)
         except DbtDatabaseError:
             return  # the query itself is wrong
-        if row_kinds and ROW_KIND not in [one.name.lower() for one in source]:
+        if takes_row_kinds(model["config"]) and ROW_KIND not in [one.name.lower() for one in source]:
             raise DbtRuntimeError(f"{NO_ROW_KINDS} {NO_ROW_KINDS_HINT}{changed}") from None
-        change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing))
+        try:
+            change = self.tablestore_schema_change(source, self.get_columns_in_relation(existing), model)
+        except DbtRuntimeError as error:
+            raise DbtRuntimeError(f"{error.msg}{changed}") from None
         if change.removed:
             raise DbtRuntimeError(f"{change.misfit(existing.render())}{changed}") from None
 

@@ -19,7 +19,7 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.contract_methods import ContractMethods
 from dbt.adapters.tablestore.models.fields_of_structs import may_differ, with_fields_of
-from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, renames
+from dbt.adapters.tablestore.models.on_schema_change import SYNC, WIDEN, SchemaChange, refuse_unrenamed, renames
 from dbt.adapters.tablestore.models.persist_docs import column_comments, descriptions, with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
@@ -67,7 +67,9 @@ class SchemaMethods(ContractMethods):
         given = None if source is None else [one for one in source if one.name.lower() != ROW_KIND]
         if model is None:
             return SchemaChange.between(given, target)
-        renamed = renames(self._with_written_configs(model), target)
+        model = self._with_written_configs(model)
+        renamed = renames(model, target)
+        refuse_unrenamed(model, given or (), target)
         return SchemaChange.between(given and self._as_declared(given, model), target, renamed)
 
     @available.parse_none

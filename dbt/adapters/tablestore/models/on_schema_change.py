@@ -7,14 +7,14 @@ engine knows it by its id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
-from dbt.adapters.tablestore.relation.column_paths import column_paths
+from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.casts.cast_old_columns import is_implicit, is_lossless
 from tablestore_engine.schema.table.schema_changes import (
@@ -213,15 +213,15 @@ def refusal_of_renamed(table: str, source: str, old: Path, new: Path) -> str:
 
 
 def _paths(columns: Sequence[TableStoreColumn]) -> set[Path]:
-    found: set[Path] = set()
+    return {_lower(one.path) for one in _known_paths(columns)}
+
+
+def _known_paths(columns: Sequence[TableStoreColumn]) -> Iterator[ColumnPath]:
     for one in columns:
         try:
-            fields = (DataField(0, one.name, _type(one)),)
-        except UnsupportedTypeError:
-            found.add((one.name.lower(),))  # such as nulls; the write says what is wrong with its type
-            continue
-        found |= {_lower(path.path) for path in column_paths(fields)}
-    return found
+            yield from column_paths((DataField(0, one.name, _type(one)),))
+        except UnsupportedTypeError:  # such as nulls; the write says what is wrong with its type
+            yield ColumnPath((one.name,), None, (one.name,))
 
 
 def _topmost(paths: set[Path]) -> tuple[Path, ...]:
@@ -277,23 +277,58 @@ def renames(model: Mapping[str, Any], target: Sequence[TableStoreColumn]) -> tup
     """The renames that the `renamed_from` of a model's columns asks for, and that the table has not had yet.
 
     `renamed_from` is one earlier name, or several, in the config or the meta of a column. A field of a struct is a
-    column `s.new` with `renamed_from: old`, or `s.old`.
+    column `s.new` with `renamed_from: old`, or `s.old`; one of the structs in an array or a map is called as in
+    `column_paths`.
 
     Raises DbtRuntimeError where the table has an earlier name that two columns claim.
     """
     found: list[Rename] = []
-    claims = [
+    claims = _claims(model)
+    _refuse_rivals([one for claim in claims if (one := _pending(target, claim)) is not None])
+    for claim in claims:
+        rename = _pending(_after(target, found), claim)
+        if rename is not None:
+            found.append(rename)
+    return tuple(found)
+
+
+def refuse_unrenamed(
+    model: Mapping[str, Any], source: Sequence[TableStoreColumn], target: Sequence[TableStoreColumn]
+) -> None:
+    """Raise a DbtRuntimeError for a column that was renamed in the model's YAML, and not in its query, whose column
+    would be a new one."""
+    for one in _claims(model):
+        known = _found(target, one.path) or _found(target, one.renamed)
+        if known and _found(source, one.path) and not _found(source, one.renamed):
+            old, new = ".".join(one.path), ".".join(one.renamed)
+            raise DbtRuntimeError(
+                f"The YAML of this model says that the column {new} was {old} before (`renamed_from`), but its query"
+                f" still gives {old}, and no {new}. Rename it in the query (… as {one.new}), too,"
+                " or leave out `renamed_from`."
+            )
+
+
+def _claims(model: Mapping[str, Any]) -> list[Rename]:
+    """All renames that the columns of a model ask for."""
+    return [
         Rename((*path[:-1], old.rpartition(".")[2]), path[-1])
         for column in (model.get("columns") or {}).values()
         for path in [tuple(str(column["name"]).split("."))]
         for old in _earlier_names(column)
     ]
-    _refuse_rivals([one for one in claims if _has(target, one.path) and not _has(target, one.renamed)])
-    for rename in claims:
-        now = _after(target, found)
-        if _has(now, rename.path) and not _has(now, rename.renamed):
-            found.append(rename)
-    return tuple(found)
+
+
+def _pending(target: Sequence[TableStoreColumn], claim: Rename) -> Rename | None:
+    """The rename, with the table's own path, if the table has not had it yet."""
+    path = _found(target, claim.path)
+    return None if path is None or _found(target, claim.renamed) else replace(claim, path=path)
+
+
+def _found(columns: Sequence[TableStoreColumn], path: Path) -> Path | None:
+    """The path of a column or field that a project calls so; None if there is none."""
+    name = ".".join(path).lower()
+    known = _known_paths([one for one in columns if one.name.lower() == path[0].lower()])
+    return next((one.path for one in known if name in one.names), None)
 
 
 def _refuse_rivals(claims: Sequence[Rename]) -> None:
@@ -355,25 +390,6 @@ def _renamed_field(kind: DataType, path: tuple[str, ...], new: str) -> DataType:
         for one in kind.fields
     )
     return replace(kind, fields=tuple(fields))
-
-
-def _has(columns: Sequence[TableStoreColumn], path: tuple[str, ...]) -> bool:
-    found = next((one for one in columns if one.name.lower() == path[0].lower()), None)
-    if found is None or len(path) == 1:
-        return found is not None
-    kind = _type(found)
-    for name in path[1:]:
-        if isinstance(kind, ArrayType) and name == "element":
-            kind = kind.element
-        elif isinstance(kind, MapType) and name == "value":
-            kind = kind.value
-        else:
-            fields = kind.fields if isinstance(kind, RowType) else ()
-            inner = next((one.type for one in fields if one.name.lower() == name.lower()), None)
-            if inner is None:
-                return False
-            kind = inner
-    return True
 
 
 def _inside(path: tuple[str, ...], word: str) -> tuple[str, ...]:

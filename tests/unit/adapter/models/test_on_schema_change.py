@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from support.dbt_columns import TABLE, columns
 
-from dbt.adapters.tablestore.models.on_schema_change import OtherPaths, Rename, SchemaChange, renames
+from dbt.adapters.tablestore.models.on_schema_change import OtherPaths, Rename, SchemaChange, refuse_unrenamed, renames
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tablestore_engine.sql.types.types import parse_sql_type
@@ -94,7 +94,7 @@ def model(*listed):
 @pytest.mark.parametrize(
     ("column", "target", "expected"),
     [
-        ({"name": "c", "config": {"meta": {"renamed_from": "A"}}}, TABLE, [Rename(("A",), "c")]),
+        ({"name": "c", "config": {"meta": {"renamed_from": "A"}}}, TABLE, [Rename(("a",), "c")]),
         ({"name": "c", "meta": {"renamed_from": ["older", "a"]}}, TABLE, [Rename(("a",), "c")]),
         ({"name": "c", "config": {"renamed_from": "a"}}, columns(a="int", c="int"), []),
         ({"name": "c", "config": {"renamed_from": "gone"}}, TABLE, []),
@@ -102,6 +102,13 @@ def model(*listed):
         ({"name": "s.y", "config": {"renamed_from": "x"}}, columns(s="struct<y:int>"), []),
         ({"name": "l.element.y", "config": {"renamed_from": "x"}}, columns(l="array<struct<x:int>>"),
          [Rename(("l", "element", "x"), "y")]),
+        ({"name": "l.Y", "config": {"renamed_from": "X"}}, columns(l="array<struct<x:int>>"),
+         [Rename(("l", "element", "x"), "Y")]),
+        ({"name": "l.y", "config": {"renamed_from": "l.x"}}, columns(l="array<array<struct<x:int>>>"),
+         [Rename(("l", "element", "element", "x"), "y")]),
+        ({"name": "m.s.y", "config": {"renamed_from": "x"}}, columns(m="map<int,struct<s:array<struct<x:int>>>>"),
+         [Rename(("m", "value", "s", "element", "x"), "y")]),
+        ({"name": "l.y", "config": {"renamed_from": "x"}}, columns(l="array<struct<x:int,y:int>>"), []),
     ],
 )  # fmt: skip
 def test_renames_are_found(column, target, expected):
@@ -126,12 +133,28 @@ def test_a_renamed_field_changes_the_type_of_its_column():
 def test_claims_that_are_refused():
     claims = [{"name": name, "config": {"renamed_from": "A"}} for name in ("c", "d")]
     both = {"columns": {one["name"]: one for one in claims}}
-    with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were A before"):
+    with pytest.raises(DbtRuntimeError, match=r"The columns c and d .* that they were a before"):
         renames(both, TABLE)
     assert renames(both, columns(b="int")) == ()
     with pytest.raises(DbtRuntimeError, match=r"the column c is the template {{ a\.b }}, which dbt renders"):
         renames({"columns": {"c": {"name": "c", "config": {"renamed_from": "{{ a.b }}"}}}}, TABLE)
-    assert renames(both, columns(a="int", d="int")) == (Rename(("A",), "c"),)
+    assert renames(both, columns(a="int", d="int")) == (Rename(("a",), "c"),)
+
+
+def test_a_query_that_still_gives_the_earlier_name():
+    """A rename of the table's column only would make the query's a new one, and lose or hide the old values."""
+    top = model({"name": "c", "config": {"renamed_from": ["older", "a"]}})
+    with pytest.raises(DbtRuntimeError, match=r"that the column c was a before .* its query still gives a, and no c"):
+        refuse_unrenamed(top, columns(id="int", A="int"), TABLE)
+    with pytest.raises(DbtRuntimeError, match="still gives a, and no c"):
+        refuse_unrenamed(top, columns(id="int", A="int"), columns(id="int", c="int"))
+    refuse_unrenamed(top, columns(id="int", a="int", c="int"), TABLE)
+    refuse_unrenamed(top, columns(id="int", c="void"), TABLE)
+    refuse_unrenamed(top, columns(id="int", a="int"), columns(id="int"))
+    inner = model({"name": "l.y", "config": {"renamed_from": "x"}})
+    with pytest.raises(DbtRuntimeError, match=r"l\.y was l\.x before"):
+        refuse_unrenamed(inner, columns(l="array<struct<x:int>>"), columns(l="array<struct<x:int>>"))
+    refuse_unrenamed(inner, columns(l="array<struct<y:int>>"), columns(l="array<struct<x:int>>"))
 
 
 def test_columns_and_fields_that_only_one_side_has():
