@@ -67,10 +67,7 @@ def read_table(
     *,
     schema: TableSchema | None = None,
 ) -> DataFrame:
-    """The rows of one snapshot (default: the latest), pinned to it.
-
-    `predicate` prunes partitions, buckets, files and merging; the rows are not filtered by it.
-    """
+    """The rows of one snapshot (default: the latest). `predicate` prunes what is read, and does not filter the rows."""
     table.options.check_readable()
     return read_plan(spark, table, table.scan(snapshot, predicate, schema=schema), predicate)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import DependencyError, SqlError
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
+from tablestore_engine.sql.catalog.left_views import warn_of_views
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import (
     AlterSchema,
@@ -78,13 +79,22 @@ def alter_schema(statement: AlterSchema, context: CatalogContext) -> StatementRe
 
 
 def drop_schema(statement: DropSchema, context: CatalogContext) -> StatementResult:
-    """DROP SCHEMA; without CASCADE only an empty one."""
+    """DROP SCHEMA; without CASCADE only an empty one. A warning names the views of other schemas that read it."""
     if statement.database.lower() == DEFAULT_DATABASE:
         raise SqlError(f"The schema '{DEFAULT_DATABASE}' always exists, so it cannot be dropped.")
     if not statement.cascade and context.catalog.database_exists(statement.database):
         _refuse_strangers(context.catalog, statement.database)
+    inside = _content(context.catalog, statement.database) if statement.cascade else []
     context.catalog.drop_database(statement.database, statement.cascade, statement.if_exists)
+    warn_of_views(f"Schema {statement.database} is dropped; these views read what was in it", inside, context)
     return done("DROP SCHEMA")
+
+
+def _content(catalog: Catalog, database: str) -> list[tuple[str, str]]:
+    """The tables and views of a schema; none of one that does not exist."""
+    if not catalog.database_exists(database):
+        return []
+    return [(database, name) for name in (*catalog.list_tables(database), *catalog.list_views(database))]
 
 
 def _refuse_strangers(catalog: Catalog, database: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
 from tablestore_engine.catalog.log_topics import TOPIC, replaced_log
-from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import OptionError, SqlError, TableNotFound
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, check_watermark, computed_options
@@ -24,7 +23,7 @@ from tablestore_engine.sql.catalog.execute_context import (
     is_bucketed,
     say_notes,
 )
-from tablestore_engine.sql.query.bind import references
+from tablestore_engine.sql.catalog.left_views import warn_of_views
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ResetSessionOption, SetSessionOption
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing
@@ -40,7 +39,6 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
 
-_log = logging.getLogger(__name__)
 _PREFIX = SESSION_PREFIXES[0]
 _UNSET = "<undefined>"
 
@@ -187,7 +185,7 @@ def drop_table(statement: DropTable, context: CatalogContext) -> StatementResult
     existed = context.catalog.table_exists(*identifier)
     context.catalog.drop_table(*identifier, statement.if_exists)
     if existed:
-        _warn_of_views("Table", *identifier, context)
+        warn_of_views(f"Table {'.'.join(identifier)} is dropped; these views read it", [identifier], context)
     return done("DROP TABLE")
 
 
@@ -199,37 +197,20 @@ def drop_view(statement: DropView, context: CatalogContext) -> StatementResult:
     existed = context.catalog.view_exists(*identifier)
     context.catalog.drop_view(*identifier, statement.if_exists)
     if existed:
-        _warn_of_views("View", *identifier, context)
+        warn_of_views(f"View {'.'.join(identifier)} is dropped; these views read it", [identifier], context)
     return done("DROP VIEW")
 
 
-def _warn_of_views(kind: str, database: str, name: str, context: CatalogContext) -> None:
-    """Log the views that read what was dropped, also through other views: they fail from now on."""
-    reads: dict[str, set[tuple[str, str]]] = {}
-    for schema in context.catalog.list_databases():
-        for view_name in context.catalog.list_views(schema):
-            try:
-                view = context.catalog.load_view(schema, view_name)
-                read = references(view.sql)
-            except TableStoreError:
-                continue  # unreadable already
-            reads[f"{schema}.{view_name}"] = {((o.database or view.database).lower(), o.name.lower()) for o in read}
-    missing, found = {(database.lower(), name.lower())}, list[str]()
-    while more := [one for one, names in reads.items() if names & missing and one not in found]:
-        found += more
-        missing |= {(schema, view) for schema, _, view in (one.lower().partition(".") for one in more)}
-    found.sort()
-    if found:
-        _log.warning("%s %s.%s is dropped; these views read it: %s.", kind, database, name, ", ".join(found))
-
-
 def rename(statement: RenameTable, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE or VIEW … RENAME TO."""
+    """ALTER TABLE or VIEW … RENAME TO. Views that read it stay as they are, and a warning names them."""
     verb = "ALTER VIEW" if statement.is_view else "ALTER TABLE"
     (context.view if statement.is_view else context.table)(statement.table, verb)
     database, name = context.identifier(statement.table)
     target = statement.new.database or database
     context.catalog.rename_table(database, name, target, statement.new.name)
+    kind = "View" if statement.is_view else "Table"
+    what = f"{kind} {database}.{name} is called {target}.{statement.new.name} now; these views read the former name"
+    warn_of_views(what, [(database, name)], context)
     return done(verb)
 
 

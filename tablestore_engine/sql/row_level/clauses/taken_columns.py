@@ -53,7 +53,7 @@ def _has_star(statement: Merge) -> bool:
 
 
 def _assigned(statement: Merge) -> list[tuple[Path, str]]:
-    """What clauses that see the source assign, and the values."""
+    """The columns and fields that clauses which see the source assign, with their values."""
     found = [((a.column, *a.path), a.value_sql) for clause in statement.matched for a in clause.assignments]
     for clause in statement.not_matched:
         found += [((name,), value) for name, value in zip(clause.columns, clause.values_sql, strict=False)]
@@ -61,7 +61,7 @@ def _assigned(statement: Merge) -> list[tuple[Path, str]]:
 
 
 def _of_source(value: str, statement: Merge, source: Names) -> Path | None:
-    """The column of the source, or field of one, that a value is, in lower case; None for any other."""
+    """The column or field of the source that a value reads, in lower case; None for any other value."""
     tokens = tokenize(value)
     read = read_column(tokens, 0, len(tokens) - 1, lambda parts: (parts, ""))
     if read is None:

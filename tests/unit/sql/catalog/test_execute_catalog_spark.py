@@ -1,11 +1,9 @@
-"""Forms of Spark's catalog statements: names with our catalog, buckets, LIKE, properties, and what a DROP leaves."""
+"""Forms of Spark's catalog statements: names with our catalog, buckets, LIKE and properties."""
 
 from __future__ import annotations
 
 import pytest
-from support.logged import logged
 
-from tablestore_engine.catalog import View
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.store import TableStore
 
@@ -62,19 +60,3 @@ def _rows():
     import pyarrow as pa
 
     return pa.table({"id": pa.array([1], pa.int32()), "day": ["x"]})
-
-
-def test_drop_names_the_views_that_it_leaves_without_a_table(store, caplog):
-    catalog = store.catalog
-    catalog.create_view("default", "of_schema", View("SELECT * FROM s.t JOIN u", "default"))
-    catalog.create_view("s", "of_bare", View("WITH t2 AS (SELECT * FROM t) SELECT * FROM t2", "s"))
-    catalog.create_view("default", "of_another", View("SELECT * FROM t", "default"))
-    catalog.create_view("default", "of_view", View("SELECT * FROM of_schema", "default"))
-    store.execute("DROP TABLE IF EXISTS s.nothing")
-    assert logged(caplog) == []
-    store.execute("DROP TABLE s.t")
-    views = "default.of_schema, default.of_view, s.of_bare"
-    assert logged(caplog) == [f"Table s.t is dropped; these views read it: {views}."]
-    caplog.clear()
-    store.execute("DROP VIEW of_schema")
-    assert logged(caplog) == ["View default.of_schema is dropped; these views read it: default.of_view."]
