@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from multiprocessing.context import SpawnContext
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySuppor
 from dbt.adapters.contracts.connection import AdapterResponse, ConnectionState
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
-from dbt_common.contracts.constraints import ConstraintType
+from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
@@ -48,8 +48,9 @@ class TableStoreAdapter(MacroMethods):
         ConstraintType.check: ConstraintSupport.ENFORCED,
         ConstraintType.not_null: ConstraintSupport.ENFORCED,
         ConstraintType.primary_key: ConstraintSupport.ENFORCED,
-        ConstraintType.unique: ConstraintSupport.NOT_ENFORCED,
-        ConstraintType.foreign_key: ConstraintSupport.NOT_ENFORCED,
+        ConstraintType.unique: ConstraintSupport.NOT_SUPPORTED,
+        ConstraintType.foreign_key: ConstraintSupport.NOT_SUPPORTED,
+        ConstraintType.custom: ConstraintSupport.NOT_SUPPORTED,
     }
 
     _capabilities = CapabilityDict(
@@ -71,6 +72,24 @@ class TableStoreAdapter(MacroMethods):
         self._schema_notes = {}
         self._changes: ModelChanges | None = None
         self._topics: ModelTopics | None = None
+
+    @classmethod
+    def process_parsed_constraint(
+        cls,
+        parsed_constraint: ColumnLevelConstraint | ModelLevelConstraint,
+        render_func: Callable[[Any], str | None],
+    ) -> str | None:
+        """A constraint as DDL; None, with a warning, for one that tables do not have. To dbt, every custom one is
+        supported; a project that does not want to hear of `warn_unenforced` ones need not say so twice."""
+        kind = parsed_constraint.type
+        if cls.CONSTRAINT_SUPPORT[kind] != ConstraintSupport.NOT_SUPPORTED:
+            return super().process_parsed_constraint(parsed_constraint, render_func)
+        if parsed_constraint.warn_unsupported and parsed_constraint.warn_unenforced:
+            from dbt.adapters.events.types import ConstraintNotSupported
+            from dbt_common.events.functions import warn_or_error
+
+            warn_or_error(ConstraintNotSupported(constraint=kind.value, adapter=cls.type()))
+        return None
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
