@@ -70,6 +70,8 @@ VALUES = [
     ("duckdb", "5 / 2", 2.5),
     # arrays and elements, rows, JSON by a structure
     ("postgres", "array[1, 2] || 3", [1, 2, 3]),
+    ("postgres", "null::int[] || array[1]", [1]),
+    ("postgres", "(array[1, 2] || 3)[3]", 3),
     ("trino", "'x' || array['a']", ["x", "a"]),
     ("trino", "row(1, 'a')[2]", "a"),
     ("duckdb", "from_json('{\"a\": [1, 2]}', '{\"a\": [\"INTEGER\"]}').a", [1, 2]),

@@ -80,7 +80,18 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
         if one.this.name.upper() == "SAFE" and isinstance(one.this, exp.Identifier):
             function = sqlglot.parse_one(one.expression.sql("bigquery"), read=source)
             one.replace(exp.SafeFunc(this=function))  # SAFE.SPLIT(…)[OFFSET(0)]
+    for part in list(trees[0].find_all(exp.Bracket)) if dialect in ("postgres", "trino") else ():
+        _count_from_zero(part)
     return _with_json_arrows(trees[0]) if dialect == "duckdb" else trees[0]
+
+
+def _count_from_zero(part: exp.Expr) -> None:
+    """The index in (a || b)[1] as that of other arrays: sqlglot takes `||` for a text, whose indexes it leaves."""
+    index = part.expressions[0]
+    if isinstance(part.this.unnest(), exp.DPipe) and isinstance(index, exp.Literal) and index.is_int:
+        kind = part.this.unnest().type
+        if kind is not None and not kind.is_type("unknown", "array"):
+            index.replace(exp.Literal.number(int(index.name) - 1))
 
 
 def _with_json_arrows(tree: exp.Expr) -> exp.Expr:

@@ -22,6 +22,7 @@ _UNKNOWN: Final = re.compile(r"\[(?:UNRESOLVED_ROUTINE|UNRESOLVABLE_TABLE_VALUED
 _INSTEAD: Final = re.compile(r"^Write (\w+\(.*\))\.", re.MULTILINE)
 _EXCERPT: Final = re.compile(r"^== SQL ==\n(.+)\n([ ]*\^+)", re.MULTILINE)
 _CALLED: Final = re.compile(r"\"(\w+)\(|for (\w+) function")
+_OPERATOR: Final = re.compile(r"Cannot resolve \"(?:\(|concat\()")
 _NAME: Final = re.compile(r"([\w.$`\"]+)\s*\(")
 
 
@@ -37,7 +38,8 @@ def about_source(
         if offset is None:
             continue
         # A text that does not parse is wrong between the marked word and the one before it.
-        piece = _piece_at(one, offset, 1 if isinstance(error, ParseError) else 0)
+        of_operator = _OPERATOR.search(str(error)) is not None
+        piece = _piece_at(one, offset, 1 if isinstance(error, ParseError) else 0, of_operator=of_operator)
         if isinstance(error, ParseError):
             where = f", in {piece}" if piece is not None else f", near: {line.strip()}"
             return (
@@ -109,8 +111,9 @@ def _offset(text: str, line: str, column: int) -> int | None:
     return None
 
 
-def _piece_at(translation: Translation, offset: int, before: int) -> Piece | None:
-    """The piece of the source from which the text at an offset was made, with some words before it."""
+def _piece_at(translation: Translation, offset: int, before: int, *, of_operator: bool = False) -> Piece | None:
+    """The piece of the source from which the text at an offset was made, with some words before it. Where an operator
+    begins there, it is that of the operator, and not only of its left side."""
     from sqlglot import exp
 
     tokens = tokenize(translation.text)
@@ -128,6 +131,7 @@ def _piece_at(translation: Translation, offset: int, before: int) -> Piece | Non
             continue
         starts = range(max(at - len(part) + 1, 0), at - before + 1)
         if any(words[i : i + len(part)] == part for i in starts):
-            piece = piece_of(node, translation.source)
+            left = of_operator and isinstance(node.parent, exp.Binary) and node.arg_key == "this"
+            piece = piece_of(node.parent if left and node.parent is not None else node, translation.source)
             best = best if piece is None else (len(part), piece)
     return None if best is None else best[1]

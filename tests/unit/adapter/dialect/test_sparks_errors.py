@@ -98,3 +98,11 @@ def test_an_error_of_a_running_query_names_the_piece_that_is_shown():
     found = about_unmarked(ExecutionError(said), [translation])
     assert found is not None
     assert found.endswith("In the dialect 'snowflake', the model 'm' has this in line 2, column 3: to_date(b).")
+
+
+def test_the_operator_that_begins_at_a_mark_is_named_with_both_sides():
+    translation = translation_of("The model 'm'", "select 1,\n  tags || state as x from t", "postgres")
+    said = '[DATATYPE_MISMATCH.DATA_DIFF_TYPES] Cannot resolve "concat(tags, state)" due to data type mismatch'
+    found = about_source(SqlError(said), "Cannot", *marked(translation, "tags"), [translation])
+    assert found is not None
+    assert found.endswith("the model 'm' has this in line 2, column 3: tags || state.")

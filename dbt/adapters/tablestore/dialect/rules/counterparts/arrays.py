@@ -140,6 +140,8 @@ def _with_element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """An array and an element, or an element and an array: `l || 3`. To a null array, Postgres adds it."""
     sides = [one.unnest() for one in (node.this, node.expression)]
     lists = [is_list(one) for one in sides]
+    if dialect == "postgres" and all(lists):
+        return _joined(sides)
     if dialect not in _JOINING or lists[0] is lists[1] or not _is_element(sides[lists[0]], dialect):
         return None
     parts: list[exp.Expr] = [call("ARRAY", one.copy()) for one in sides]
@@ -147,6 +149,20 @@ def _with_element(node: exp.Expr, dialect: str) -> exp.Expr | None:
     absent = dialect == "postgres" and not isinstance(listed, exp.Array)
     parts[lists[1]] = exp.Coalesce(this=listed, expressions=[call("ARRAY")]) if absent else listed
     return call("CONCAT", *parts)
+
+
+def _joined(sides: list[exp.Expr]) -> exp.Expr | None:
+    """Two arrays of Postgres, of which a null one counts for an empty one."""
+    if all(isinstance(one, exp.Array) for one in sides):
+        return None
+    whole = call("CONCAT", *(one.copy() for one in sides))
+    return exp.Coalesce(this=whole, expressions=[one.copy() for one in sides])
+
+
+def _concatenated(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Postgres' ARRAY_CAT."""
+    sides = [node.this, *node.expressions]
+    return _joined(sides) if dialect == "postgres" and len(sides) == 2 else None
 
 
 def _is_element(value: exp.Expr, dialect: str) -> bool:
@@ -317,6 +333,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.ToMap: _map,
     exp.Bracket: _element,
     exp.DPipe: _with_element,
+    exp.ArrayConcat: _concatenated,
     exp.Length: _length,
     exp.ArrayMax: _extreme,
     exp.ArrayMin: _extreme,
