@@ -18,6 +18,7 @@ from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.schema.table.check_constraints import check_constraints
+from tablestore_engine.schema.table.computed_columns import watermark_of
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.types.alike_names import check_alike_fields
@@ -160,6 +161,11 @@ class TableStore(StoreSession):
             from tablestore_engine.sql.write_statements.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
+        if isinstance(statement, CreateTable) and watermark_of(statement.options) is not None:
+            from tablestore_engine.sql.write_statements.column_expressions import check_watermark_sql
+
+            kinds = [(one.name, parse_sql_type(one.type_sql, one.name)) for one in statement.columns]
+            check_watermark_sql(statement.options, kinds, lambda: self.spark)
         if isinstance(statement, CreateTable) and (checks := check_constraints(statement.options)):
             from tablestore_engine.sql.write_statements.execute_check_constraint import check_declared
 

@@ -17,6 +17,7 @@ from tablestore_engine.schema.table.check_constraints import check_constraints
 from tablestore_engine.schema.types.named_columns import named_columns
 from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import TIMESTAMP_ROOTS, AtomicType, DataType, RowType, parse_type
 
 T = TypeVar("T")
 _KEY: Final = re.compile(r"schema\.(\d+)\.(name|expr|comment|data-type)")
@@ -72,19 +73,35 @@ def watermark_of(options: Mapping[str, str]) -> Watermark | None:
     return None if column is None or sql is None else Watermark(column, sql)
 
 
-def check_watermark(options: Mapping[str, str], stored: Iterable[str]) -> None:
-    """Raise a ColumnNotFound if the watermark of a new table's options is for no column that it has.
+def check_watermark(options: Mapping[str, str], stored: Iterable[tuple[str, DataType]]) -> None:
+    """Raise a ColumnNotFound if the watermark of a new table's options is for no column or field that it has, and a
+    SchemaError if that is no timestamp.
 
-    `stored` are the names of its columns without the computed ones.
+    `stored` are its columns without the computed ones.
     """
     watermark = watermark_of(options)
     if watermark is None:
         return
-    names = Names([*stored, *(one.name for one in computed_columns(options))])
-    if names.position(watermark.column) is None and names.position(watermark.column.partition(".")[0]) is None:
-        raise ColumnNotFound(
-            f"WATERMARK FOR names the column '{watermark.column}', which the table does not have.",
-            hint=did_you_mean(watermark.column, [*names]),
+    kinds: dict[str, DataType | None] = dict(stored)
+    kinds |= {one.name: parse_type(one.type_text) if one.type_text else None for one in computed_columns(options)}
+    name, *path = [watermark.column] if Names(kinds).find(watermark.column) else watermark.column.split(".")
+    while True:
+        found = Names(kinds).find(name)
+        if found is None:
+            raise ColumnNotFound(
+                f"WATERMARK FOR names the column '{watermark.column}', which the table does not have.",
+                hint=did_you_mean(name, [*kinds]),
+            )
+        kind = kinds[found]
+        if kind is None:
+            return  # only Spark knows the type
+        if not path:
+            break
+        kinds, (name, *path) = {one.name: one.type for one in kind.fields} if isinstance(kind, RowType) else {}, path
+    if not (isinstance(kind, AtomicType) and kind.root in TIMESTAMP_ROOTS):
+        raise SchemaError(
+            f"WATERMARK FOR names the column '{watermark.column}', whose type is {kind}: it takes a timestamp.",
+            hint="Add a computed column that is one, such as at AS to_timestamp(…), and name that.",
         )
 
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 from tablestore_engine.catalog.log_topics import TOPIC, replaced_log
 from tablestore_engine.errors import OptionError, SqlError, TableNotFound
 from tablestore_engine.operation.table_commands.metadata_commands import replace_empty
-from tablestore_engine.options import validate
+from tablestore_engine.options import find_option, validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, check_watermark, computed_options
 from tablestore_engine.schema.table.create_schema import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -135,7 +135,7 @@ def new_schema(
     given = dict(options)
     said = given.pop("comment", None)
     check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
-    check_watermark(given, [name for name, _, _ in columns])
+    check_watermark(given, [(name, kind) for name, kind, _ in columns])
     given = {**context.table_defaults(bucketed=is_bucketed(primary_key, given)), **given}
     schema = create_schema(
         columns,
@@ -239,6 +239,11 @@ def set_default(statement: SetSessionOption, options: MutableMapping[str, str]) 
                 hint="Open another warehouse: TableStore(path), or `warehouse` in the profile.",
             )
         validate({option: value}, keyed=True)
+        if find_option(option) is None:
+            raise OptionError(
+                f"Unknown table option '{option}'.",
+                hint="A default is for an option that the engine knows; CREATE TABLE takes any property.",
+            )
         options[option] = value
     shown = options if option is None else {option: options.get(option, _UNSET)}
     rows = [(f"{_PREFIX}{key}", shown[key]) for key in sorted(shown)]

@@ -1,4 +1,5 @@
-"""Statements of other table formats, which packages and hooks send, with a hint what to do on a managed table.
+"""Statements of other table formats, which packages and hooks send, with a hint what to do on a managed table; and
+CREATE TABLE with LIKE among the columns.
 
 Only the table name is parsed. If the table is not managed, the statement is passed to Spark, whose extensions may
 support it.
@@ -6,10 +7,11 @@ support it.
 
 from __future__ import annotations
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import ForeignStatement
 from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 def optimize(cursor: Cursor) -> Statement | None:
@@ -108,3 +110,28 @@ def _z_order(cursor: Cursor) -> list[str]:
     while not cursor.at_end and not cursor.accept("ZORDER", "BY"):
         cursor.i += 1
     return [token.name for token in cursor.tokens[cursor.i :] if token.is_name]
+
+
+def refuse_like(cursor: Cursor, table: TableName) -> None:
+    """Raise a SqlError for LIKE and a table among the columns, as other warehouses write it. A column may be called
+    so, too: then a type follows."""
+    tokens, end = cursor.tokens, cursor.i + 2
+    if cursor.key != "LIKE" or not tokens[end - 1].is_name:
+        return
+    while tokens[end].key == "." and tokens[end + 1].is_name:
+        end += 2
+    source = cursor.slice(cursor.i + 1, end)
+    if tokens[end].key in ("INCLUDING", "EXCLUDING") or (tokens[end].key in (")", ",") and not _is_type(source)):
+        raise cursor.error(
+            "LIKE is no column",
+            kind=SqlError,
+            hint=f"CREATE TABLE {table} LIKE {source} copies a table, without its rows.",
+        )
+
+
+def _is_type(text: str) -> bool:
+    try:
+        parse_sql_type(text)
+    except TableStoreError:
+        return False
+    return True

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.table.check_constraints import (
-    CheckConstraint,
-    check_options,
-    find_check,
-    unnamed_check,
-)
+from tablestore_engine.schema.table.check_constraints import CheckConstraint, check_options, find_check, unnamed_check
 from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
+from tablestore_engine.sql.parse.parse_foreign import refuse_like
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Existing, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
-from tablestore_engine.sql.tokens.column_list import leads_to_query, opens_query, refuse_computed
+from tablestore_engine.sql.tokens.column_list import leads_to_query, opens_query, refuse_computed, without_query
 from tablestore_engine.sql.tokens.constants import random_call
 from tablestore_engine.sql.tokens.cursor import Cursor, properties
 from tablestore_engine.sql.tokens.lexer import NUMBER, STRING, behind, behind_type_part
@@ -72,7 +68,7 @@ def create_table(cursor: Cursor, verb: Existing) -> Statement:
         )
     head = _Head()
     if cursor.key == "(" and not opens_query(cursor):
-        _elements(cursor, head, typed=not leads_to_query(cursor))
+        _elements(cursor, head, table, typed=not leads_to_query(cursor))
     listed = len(head.columns)
     _clauses(cursor, head)
     head.options |= check_options(_named_checks(cursor, head))
@@ -116,10 +112,11 @@ def _create_like(cursor: Cursor, table: TableName, existing: Existing) -> Statem
     )
 
 
-def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
+def _elements(cursor: Cursor, head: _Head, table: TableName, *, typed: bool) -> None:
     """The parenthesized list of columns and constraints. `typed`: each column must have a type."""
     cursor.expect("(")
     while True:
+        refuse_like(cursor, table)
         if cursor.sees("WATERMARK", "FOR"):
             _watermark(cursor, head)
         elif not _table_constraint(cursor, head):
@@ -144,7 +141,7 @@ def _watermark(cursor: Cursor, head: _Head) -> None:
     cursor.i += 2
     column = ".".join(cursor.dotted("a column name"))
     cursor.expect("AS")
-    head.options |= computed_options((), Watermark(column, cursor.until(",", what="an expression")))
+    head.options |= computed_options((), Watermark(column, without_query(cursor, "A watermark")))
 
 
 def computed_column(cursor: Cursor, *, movable: bool = False) -> ColumnDefinition | None:
@@ -153,7 +150,7 @@ def computed_column(cursor: Cursor, *, movable: bool = False) -> ColumnDefinitio
         return None
     name = cursor.name("a column name")
     cursor.expect("AS")
-    sql = cursor.until(",", "COMMENT", *(("FIRST", "AFTER") if movable else ()), what="an expression")
+    sql = without_query(cursor, f"The computed column {name}", "COMMENT", *(("FIRST", "AFTER") if movable else ()))
     comment = cursor.string() if cursor.accept("COMMENT") else None
     first = movable and cursor.accept("FIRST")
     after = cursor.name("a column name") if movable and cursor.accept("AFTER") else None

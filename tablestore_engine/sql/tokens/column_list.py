@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.tokens.cursor import Cursor
+from tablestore_engine.sql.tokens.cursor import Cursor, error_at
 from tablestore_engine.sql.tokens.lexer import behind, top_level
 
 
@@ -36,3 +36,19 @@ def refuse_computed(cursor: Cursor, names: Sequence[str]) -> None:
             kind=SqlError,
             hint=f"Leave it out, and then use ALTER TABLE … ADD COLUMN {names[0]} AS expression.",
         )
+
+
+def without_query(cursor: Cursor, what: str, *keys: str) -> str:
+    """The text of an expression up to a comma or one of the keys. Raises a SqlError for a query in it."""
+    start = cursor.i
+    found = cursor.until(",", *keys, what="an expression")
+    for i in range(start, cursor.i):
+        if cursor.tokens[i].key == "(" and cursor.tokens[i + 1].key in ("SELECT", "WITH", "FROM"):
+            raise error_at(
+                cursor.text,
+                cursor.tokens[i],
+                f"{what} cannot hold a subquery",
+                kind=SqlError,
+                hint="Use columns of the table, constants and functions. A view can have subqueries.",
+            )
+    return found

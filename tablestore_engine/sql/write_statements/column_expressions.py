@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError, TableStoreError
+from tablestore_engine.schema.table.computed_columns import watermark_of
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
+from tablestore_engine.schema.types.names import Names
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import DataField, DataType
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type
@@ -19,6 +21,7 @@ from tablestore_engine.sql.catalog.execute_context import CatalogContext
 from tablestore_engine.sql.pinned_queries.temporary_objects import refuse_temporary
 from tablestore_engine.sql.statements.columns import AlterColumns
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
+from tablestore_engine.sql.tokens.lexer import tokenize
 from tablestore_engine.sql.types.types import parse_sql_type
 
 if TYPE_CHECKING:
@@ -38,6 +41,33 @@ def with_computed_types(statement: Statement, context: CatalogContext, spark: Ca
     items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in kinds.items())
     typed = [one if one.computed_sql is None else _typed(one, items, spark()) for one in columns]
     return with_columns(statement, typed)
+
+
+def check_watermark_sql(
+    options: Mapping[str, str], columns: Iterable[tuple[str, DataType]], spark: Callable[[], SparkSession]
+) -> None:
+    """Raise a SqlError for the watermark of a new table's options if its expression names a column that the table does
+    not have. Functions that Spark does not know may be those of another engine, for which it is kept."""
+    watermark, kinds = watermark_of(options), dict(columns)
+    if watermark is None or _is_plain(watermark.sql, Names(kinds)):
+        return
+    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in kinds.items())
+    try:
+        with translated():
+            _ = spark().sql(f"SELECT ({watermark.sql}) AS v FROM (SELECT {items})").schema
+    except TableStoreError as error:
+        if "UNRESOLVED_COLUMN" in error.message:
+            raise SqlError(
+                f"WATERMARK FOR {watermark.column} AS {watermark.sql} names what the table does not have:"
+                f" {error.message}"
+            ) from error
+
+
+def _is_plain(sql: str, names: Names) -> bool:
+    """Whether an expression is a column, or one less an interval, so that Spark need not be asked."""
+    tokens = tokenize(sql)
+    rest = [one.key for one in tokens[1:]]
+    return tokens[0].name in names and (len(rest) == 1 or (rest[:2] == ["-", "INTERVAL"] and len(rest) == 5))
 
 
 def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnDefinition:

@@ -48,7 +48,7 @@ from tablestore_engine.sql.statements.statement import ColumnDefinition, Existin
 from tablestore_engine.sql.statements.table import CreateTableAs
 from tablestore_engine.sql.tokens.default_clause import default_text
 from tablestore_engine.sql.types.types import parse_sql_type
-from tablestore_engine.sql.write_statements.column_expressions import check_defaults
+from tablestore_engine.sql.write_statements.column_expressions import check_defaults, check_watermark_sql
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     check_alike_fields([(name, kind) for name, kind, _ in columns], context.resolver)
     bucketed = is_bucketed(statement.primary_key, statement.options)
     options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
-    check_watermark(options, [name for name, _, _ in columns])
+    kinds = [(name, kind) for name, kind, _ in columns]
+    check_watermark(options, kinds)
+    check_watermark_sql(options, kinds, lambda: frame.sparkSession)
     schema = create_schema(
         columns,
         statement.primary_key,

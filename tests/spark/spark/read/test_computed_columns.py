@@ -43,6 +43,11 @@ def test_computed_columns(store, key):
             store.execute(f"ALTER TABLE t {change}")
     with pytest.raises(SqlError, match="'c' AS nope"):
         store.execute("CREATE TABLE u (id INT, c AS nope + 1)")
+    for element in ("nope - INTERVAL 5 SECONDS", "at + nope"):
+        with pytest.raises(SqlError, match=r"WATERMARK FOR at AS .* names what the table does not have: .*nope"):
+            store.execute(f"CREATE TABLE u (id INT, at TIMESTAMP, WATERMARK FOR at AS {element})")
+    store.execute("CREATE TABLE u (s STRING, at AS to_timestamp(s), WATERMARK FOR at AS of_another_engine(at))")
+    store.execute("DROP TABLE u")
     with pytest.raises(SqlError, match="'c' AS nope"):
         store.execute("ALTER TABLE t ADD COLUMN c AS nope + 1")
     store.execute(

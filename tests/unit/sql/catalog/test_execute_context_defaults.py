@@ -48,6 +48,7 @@ def test_new_tables_get_the_defaults_of_the_session(store, monkeypatch):
     [
         ("bucket = many", "whole number"),
         ("bukcet = 3", "Did you mean 'bucket'"),
+        ("nonsense = 3", "Unknown table option 'nonsense'"),
         ("file.path = /tmp", "another warehouse"),
         ("ctas.atomicity = sometimes", "atomic, rollback, none"),
     ],

@@ -186,6 +186,10 @@ def test_rename(door):
 def test_a_watermark_is_for_a_column_of_the_table(door):
     with pytest.raises(ColumnNotFound, match=r"WATERMARK FOR names the column 'tss'.*Did you mean 'ts'"):
         door.run("create table w (id int, ts timestamp, watermark for tss as tss)")
+    with pytest.raises(ColumnNotFound, match=r"'s\.nope', which the table does not have"):
+        door.run("create table w (id int, s struct<ts: timestamp>, watermark for s.nope as s.ts)")
+    with pytest.raises(SchemaError, match="'id', whose type is INT: it takes a timestamp"):
+        door.run("create table w (id int, ts timestamp, watermark for id as ts - interval 5 second)")
     assert not door.catalog.table_exists("default", "w")
     door.run("create table w (id int, s struct<ts: timestamp>, watermark for s.ts as s.ts - interval 5 second)")
     assert door.schema("w").options["schema.watermark.0.rowtime"] == "s.ts"
