@@ -81,6 +81,7 @@ VALUES = [
     ("postgres", "regexp_substr('a1b2', '[0-9]', 1, 2)", "2"),
     ("postgres", "concat('after ', timestamp '2024-01-02' - timestamp '2024-01-01 12:00')", "after 12:00:00"),
     ("redshift", "object('a', 1).a::int", 1),
+    ("bigquery", "int64(json '{\"a\": {\"b\": 1}}'.a.b)", 1),
     # texts of a set, next to another aggregate of distinct values
     ("postgres", f"select string_agg(distinct x::text, ',' order by x::text) || count(distinct y) {PAIRS}", "1,21"),
     # numbers and intervals as texts

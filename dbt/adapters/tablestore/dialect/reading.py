@@ -80,9 +80,21 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
         if one.this.name.upper() == "SAFE" and isinstance(one.this, exp.Identifier):
             function = sqlglot.parse_one(one.expression.sql("bigquery"), read=source)
             one.replace(exp.SafeFunc(this=function))  # SAFE.SPLIT(…)[OFFSET(0)]
+    for whole in list(trees[0].find_all(exp.ParseJSON)) if dialect == "bigquery" else ():
+        _read_json_literal(whole)
     for part in list(trees[0].find_all(exp.Bracket)) if dialect in ("postgres", "trino") else ():
         _count_from_zero(part)
     return _with_json_arrows(trees[0]) if dialect == "duckdb" else trees[0]
+
+
+def _read_json_literal(whole: exp.Expr) -> None:
+    """JSON '{"a": 1}'.a as the field of a literal; sqlglot reads a literal that is a field."""
+    start = whole.this
+    while isinstance(start, exp.Dot):
+        start = start.this
+    if whole.args.get("is_literal") and isinstance(start, exp.Literal) and start is not whole.this:
+        start.replace(exp.ParseJSON(this=start.copy(), is_literal=True))
+        whole.replace(whole.this)
 
 
 def _count_from_zero(part: exp.Expr) -> None:

@@ -47,6 +47,8 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("bigquery", "select cast('1.5' as int64), cast(1.5 as int64)",
          "SELECT CAST('1.5' AS BIGINT), CAST(CAST(1.5 AS DECIMAL(38, 0)) AS BIGINT)"),
         ("bigquery", "select (json '{}').a", "SELECT GET_JSON_OBJECT(CAST('{}' AS STRING), '$.a')"),
+        ("bigquery", "select int64(json '{}'.a.b), json '1'",
+         "SELECT CAST(GET_JSON_OBJECT(CAST('{}' AS STRING), '$.a.b') AS BIGINT), CAST('1' AS STRING)"),
         ("bigquery", "select a, array_agg(o limit 1) as r from `s`.`t` as o group by 1",
          "SELECT a, SLICE(COLLECT_LIST(NAMED_STRUCT('v', STRUCT(o.*))).v, 1, 1) AS r FROM `s`.`t` AS o GROUP BY a"),
         ("postgres", "select to_char(a, 'HH:MI am') from t",
