@@ -59,6 +59,8 @@ _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
 _STACK = re.compile(r"\n\s*(?:at [\w.$<>/@-]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
 
+_FUNCTION = re.compile(r'^ *File "<function ([^">\n]+)>", line \d+', re.MULTILINE)  # `session_functions` names it so
+
 # Messages of py4j and of waiting threads: the reason is in their cause.
 _CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
 _CIRCULAR = re.compile(r"^\[CIRCULAR REFERENCE: (.*)\]$", re.DOTALL)  # as Java prints a cause that came before
@@ -186,7 +188,8 @@ def _without_java(text: str) -> str:
     if "Traceback (most recent call last)" in text:
         lines = [line for line in text.strip().splitlines() if line.strip()]
         last = next((line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1])
-        text = last
+        failed = _FUNCTION.findall(text)
+        text = f"Function '{failed[-1]}' failed: {last}" if failed else last
     elif cause:
         text = cause[-1]
     text = _CIRCULAR.sub(r"\1", text.strip())

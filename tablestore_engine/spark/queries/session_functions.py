@@ -10,7 +10,7 @@ import ast
 import textwrap
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE = "_tablestore_functions"
 _KEPT = 1_000
+_BYTES: Final = {
+    "TINYINT": 1, "BYTE": 1, "SMALLINT": 2, "SHORT": 2, "INT": 4, "INTEGER": 4, "BIGINT": 8, "LONG": 8
+}  # fmt: skip
 _lock = Lock()
 _Known = RecentlyUsed[tuple[str, str, str], str]
 
@@ -75,7 +78,7 @@ def _register(spark: SparkSession, function: Function, body: str, name: str) -> 
         return
     if function.language == PYTHON:
         inside = f"{name}#python"
-        _register_python(spark, function, inside, python_function(function))
+        _register_python(spark, function, inside, _in_range(function, python_function(function)))
         # A SQL function around it casts the arguments, and has the defaults and the names of the parameters.
         body = f"{quoted_name(inside)}({', '.join(quoted_name(one.name) for one in function.parameters)})"
     with translated():
@@ -130,11 +133,35 @@ def check_python(function: Function) -> None:
 def python_function(function: Function) -> Callable[..., Any]:
     """The handler of a function in Python. It is sent to the workers as code, so it may use what it imports."""
     module: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(_code(function), f"<function {function.full_name}>", "exec"), module)  # noqa: S102 - the user's code
+    try:
+        # Errors name the function by the name of its file (`translate_errors`).
+        code = compile(_code(function), f"<function {function.full_name}>", "exec")
+        exec(code, module)  # noqa: S102 - the user's code
+    except Exception as error:
+        raise SqlError(
+            f"The Python code of function '{function.full_name}' cannot be run: {type(error).__name__}: {error}."
+        ) from error
     found: Callable[..., Any] = module[_handler(function)]
     if not function.aggregate:
         found.__annotations__ = {}  # by some of them PySpark would pass whole columns
     return found
+
+
+def _in_range(function: Function, called: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with an error that names it for an integer that its type cannot hold: Arrow's does not."""
+    kind = (function.returns_sql or "").strip().upper()
+    size = _BYTES.get(kind)
+    if size is None:
+        return called
+    most, name = 1 << (8 * size - 1), function.full_name
+
+    def checked(*given: Any) -> Any:
+        found = called(*given)
+        if type(found) is int and not -most <= found < most:
+            raise OverflowError(f"Function '{name}' returned {found}, which is no {kind}.")
+        return found
+
+    return checked
 
 
 def _grouped(function: Function) -> Callable[..., Any]:

@@ -53,6 +53,13 @@ from tablestore_engine.spark.errors.translate_errors import failure, short_messa
         ),
         (
             (
+                "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+                '  File "x.py", line 1, in g\n  File "<function s.f>", line 3, in _function\nmy.BadError: a: b\n'
+            ),
+            "Function 's.f' failed: my.BadError: a: b",
+        ),
+        (
+            (
                 "An error occurred while calling o1.x.\n: java.lang.Exception: a\nCaused by: java.util.Failed: b\n"
                 "Caused by: [CIRCULAR REFERENCE: org.apache.spark.SparkRuntimeException: [RAISED] no such row]"
             ),
