@@ -49,7 +49,8 @@ it back, `RESET` alone all of them and the settings of Spark, and `SET table-sto
 number of buckets is for tables with a key or a `bucket-key`.
 
 A misspelt key and a value that an option cannot take are errors; the message names the nearest key that exists. A short
-name that may be your own, such as `csvo.x` or `onwer`, is kept; the note of CREATE TABLE names the nearest key. Sizes
+name that may be your own, such as `csvo.x` or `onwer`, is kept; the note of CREATE TABLE names the nearest key. SET
+takes options only. Sizes
 are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 s` (ms, s, min, h, d), columns as `a,b`. A *fixed*
 option cannot be changed once the table has data; partition columns, a primary key that is set and the options of a log
 cannot even before. A number that another tool stored and that is beyond the limits here is taken as the nearest one

@@ -161,6 +161,7 @@ def _in_range(function: Function, called: Callable[..., Any]) -> Callable[..., A
             raise OverflowError(f"Function '{name}' returned {found}, which is no {kind}.")
         return found
 
+    checked.__annotations__ = {}  # as of `python_function`
     return checked
 
 

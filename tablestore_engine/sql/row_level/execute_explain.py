@@ -77,5 +77,10 @@ def _of_changes(target: RowLevelTarget, changed: DataFrame, prefix: str) -> Stat
     table = target.table
     live = table.live_files(target.snapshot) if target.snapshot else []
     own = [] if target.unread else [scan_text(table.name, live, target.plan, target.predicate)]
+    if target.keys_of_source:
+        own[-1] += (
+            f"\nkeys: when it runs, the rows are looked up by {', '.join(target.keys_of_source)} of the source, as long"
+            " as these values are few: buckets and files that cannot have them are not read"
+        )
     plan = plan_of(target.frames, f"SELECT * FROM {view}", prefix, own)
     return StatementResult("EXPLAIN", dataframe=plan)

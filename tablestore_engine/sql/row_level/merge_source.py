@@ -128,16 +128,19 @@ def read_once(
     on = merge.on()
     target = merge.target((on,), others)
     whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
-    looks = (target.keyed or target.marks) and frames.looks_up and not (hidden or whole)
+    may_look = (target.keyed or target.marks) and not (hidden or whole)
+    looks = may_look and frames.looks_up
     large = is_large(target.plan)
     pairs: Pairs = []
-    if looks or (large and None not in others):
+    if looks or (may_look and frames.explaining) or (large and None not in others):
         pairs = equal_columns(statement, table.schema.field_names, frame.columns, target.resolver)
         pairs = comparable_columns(pairs, table.schema, frame)
-    by_key = looks and not others and bool(lookup_columns(pairs, table.schema))
+    columns = [] if others or not may_look else [name for name, _ in lookup_columns(pairs, table.schema)]
+    by_key = looks and bool(columns)
+    named = tuple(columns) if frames.explaining else ()
     held = _collected(frames.rows(frame), table.schema) if pairs and (large or by_key) else None
     if not pairs or not (large or held is not None):
-        yield target, Source(frame, _viewed(frames, lambda: frame))
+        yield replace(target, keys_of_source=named), Source(frame, _viewed(frames, lambda: frame))
         return
     with _computed(frame, frames, held) as source:
         found = _looked_up(merge, source, pairs, target) if looks else None
@@ -152,7 +155,7 @@ def read_once(
         bounds = bounds_of(source.rows, pairs, table.schema)
         matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
         yield (
-            merge.target((on, *bounds.predicates), others),
+            replace(merge.target((on, *bounds.predicates), others), keys_of_source=named),
             source if others else replace(source, matching=matching),
         )
 

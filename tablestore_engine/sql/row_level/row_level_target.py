@@ -79,6 +79,8 @@ class RowLevelTarget:
     hidden: tuple[str, ...] = ()
     rows: pa.Table | None = None
     """The rows that the statement may change, if they were looked up; they are few."""
+    keys_of_source: tuple[str, ...] = ()
+    """The columns by whose values in the source of a MERGE its rows are looked up; only in one that is planned."""
 
     @property
     def alias(self) -> str:

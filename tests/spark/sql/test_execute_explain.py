@@ -84,6 +84,12 @@ def test_explain_names_skipped_files_and_the_reason(store):
         assert "== Files of default.t, snapshot 2 ==\n1 of " in plan, query
         assert "partitions: 1 of 3; left out by d = 'p1': d=p0, d=p2" in plan
         assert "buckets: 1 of 4; left out by id = 7 (hash): d=p1/bucket-" in plan
+    merge = "MERGE INTO t USING (SELECT 7 AS id, 'p1' AS d) s ON t.id = s.id AND t.d = s.d WHEN MATCHED THEN DELETE"
+    plan = store.sql(f"EXPLAIN {merge}").first()[0]
+    assert (
+        "\nkeys: when it runs, the rows are looked up by id, d of the source, as long as these values are few" in plan
+    )
+    assert "keys:" not in store.sql(f"EXPLAIN {merge} WHEN NOT MATCHED BY SOURCE THEN DELETE").first()[0]
     plan = store.sql("EXPLAIN SELECT * FROM t WHERE v = 99 AND d = 'p1'").first()[0]
     assert "left out by statistics" in plan
     assert "left out" not in store.sql("EXPLAIN SELECT * FROM t").first()[0]

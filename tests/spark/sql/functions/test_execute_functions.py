@@ -89,14 +89,12 @@ def test_python_functions(shop):
 def test_errors_of_python_functions_name_them(shop):
     shop.sql("CREATE FUNCTION s.small(x INT) RETURNS TINYINT LANGUAGE PYTHON AS $$return x$$")
     shop.sql("CREATE FUNCTION bad(x INT) RETURNS INT LANGUAGE PYTHON AS $$raise ValueError(f'boom {x}')$$")
-    shop.sql(
-        "CREATE FUNCTION lost(x INT) RETURNS INT LANGUAGE PYTHON HANDLER = 'f' AS $$\nimport no_such\ndef f(x): pass\n$$"
-    )
+    lost = "CREATE FUNCTION lost(x INT) RETURNS INT LANGUAGE PYTHON HANDLER = 'f' AS $$\nimport no_such\ndef f(x): 1$$"
     assert one(shop, "SELECT s.small(-128) + s.small(127)") == -1
     for query, message in (
         ("SELECT bad(1)", r"Function 'default\.bad' failed: ValueError: boom 1"),
         ("SELECT s.small(128)", r"Function 's\.small' returned 128, which is no TINYINT"),
-        ("SELECT lost(1)", r"Python code of function 'default\.lost' cannot be run: ModuleNotFoundError: .*no_such"),
+        (lost, r"Python code of function 'default\.lost' cannot be run: ModuleNotFoundError: .*no_such"),
     ):
         with pytest.raises(TableStoreError, match=message):
             shop.sql(query).collect()
