@@ -73,7 +73,8 @@ may have one of these names, or one that begins with `__tablestore_`.
 - `EXPLAIN` of INSERT, UPDATE, DELETE and MERGE shows the plan that computes the rows to write, with the defaults of
   columns. Nothing is written. Of a statement that cannot be planned, `EXPLAIN` raises the error, which Spark returns as
   rows.
-- A temporary view of SQL shows the rows of now, as in Spark; a global one, those that its tables had when it was made.
+- A temporary view of SQL shows the rows of now, as in Spark, where a statement reads it. One of `information_schema`,
+  of a tag that is made anew, or a global one shows those of the time when it was made.
 - UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
   view shows the new rows; so does a view that only gives its columns other names. Other views cannot be written to.
 - A name without a schema means a temporary view, or else a table or view of the current schema, or else a table of

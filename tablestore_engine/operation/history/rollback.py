@@ -140,7 +140,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
     buckets = past.core_options.bucket
     if same_table:
-        loose = _as_loose(current, past, schemas.list_ids()[-1])
+        loose = _as_loose(current, past, [schemas.load(one) for one in schemas.list_ids()])
         if buckets == current.core_options.bucket:
             return loose
         past = replace(loose, options={**loose.options, "bucket": str(buckets)})
@@ -153,17 +153,17 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     )
 
 
-def _as_loose(current: TableSchema, past: TableSchema, newest_id: int) -> TableSchema:
+def _as_loose(current: TableSchema, past: TableSchema, known: Sequence[TableSchema]) -> TableSchema:
     """The current schema, in which columns that could be null in the past may be null again, without the CHECK
     constraints that the past rows were not held to."""
     fields = current.fields
-    for path in forbidden_nulls(past, current):
+    for path in forbidden_nulls(past, current, [one for one in known if one.id < past.id]):
         fields = retyped(fields, path, lambda data_type: data_type.as_nullable(True))
     kept = set(check_constraints(past.options)) & set(check_constraints(current.options))
     options = {**without_checks(current.options), **check_options(kept)}
     if fields == current.fields and options == dict(current.options):
         return current
-    return replace(current, id=newest_id + 1, fields=fields, options=options, replaces=str(current.id), base=None)
+    return replace(current, id=known[-1].id + 1, fields=fields, options=options, replaces=str(current.id), base=None)
 
 
 def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:

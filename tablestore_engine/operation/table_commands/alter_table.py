@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tablestore_engine.errors import ConflictError, OptionError
+from tablestore_engine.errors import ConflictError, OptionError, SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.unrecorded_rows import check_recorded
 from tablestore_engine.operation.commit.change import Change
@@ -75,11 +75,26 @@ def evolving(state: TableState, changes: Sequence[SchemaChange], now_millis: int
     if changed.holds_whole_records and not current.holds_whole_records and snapshot is not None:
         _require_one_upper_run(state, snapshot)
     check_recorded(state, current, changed, snapshot)
-    forbidden = forbidden_nulls(current, changed)
-    if forbidden and snapshot is not None:
-        check_no_nulls(state, changed, snapshot, forbidden)
+    refuse_nulls_of_casts(state, current, changed)
     schema = replace(changed, id=newest + 1, replaces=str(current.id), base=current.id)
     return replace(state, schema=schema, evolving=True)
+
+
+def refuse_nulls_of_casts(state: TableState, current: TableSchema, changed: TableSchema) -> None:
+    """Raise a SchemaError if casts of a schema, which a write is to store, may make null in a column that is NOT NULL:
+    rows that others write meanwhile are not checked."""
+    forbidden = _forbidden(state, current, changed)
+    if forbidden:
+        raise SchemaError(
+            f"A write cannot give column '{'.'.join(forbidden[0])}' another type: it is NOT NULL, and a value that "
+            "cannot be cast would be null ('schema.evolution.cast' = 'explicit-null').",
+            hint="Change the type by ALTER TABLE, which looks at the rows, and then write.",
+        )
+
+
+def _forbidden(state: TableState, current: TableSchema, changed: TableSchema) -> list[tuple[str, ...]]:
+    earlier = [] if changed.cast_rules.fails else _before(state, current)
+    return forbidden_nulls(current, changed, earlier)
 
 
 def _is_same(changed: TableSchema, current: TableSchema) -> bool:
@@ -110,7 +125,7 @@ def _require_one_upper_run(state: TableState, snapshot: Snapshot) -> None:
 
 def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Snapshot | None) -> TableState | None:
     """The table with a next schema; None when others were faster."""
-    forbidden = forbidden_nulls(state.schema, changed)
+    forbidden = _forbidden(state, state.schema, changed)
     checked = set(check_constraints(changed.options)) - set(check_constraints(state.schema.options))
     now, before = (layout_of(one.partition_fields) for one in (changed, state.schema))
     repartitioned = snapshot is not None and now != before
@@ -147,4 +162,8 @@ def _earlier(state: TableState, current: TableSchema, changes: Sequence[SchemaCh
     """The versions of the schema before the current one, if a change needs to know the types that columns had."""
     if not any(isinstance(one, RetypeColumn) for one in changes):
         return []
+    return _before(state, current)
+
+
+def _before(state: TableState, current: TableSchema) -> list[TableSchema]:
     return [state.schemas.load(one) for one in state.schemas.list_ids() if one < current.id]

@@ -11,12 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import ColumnNotFound, SchemaError
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import visible_entries
 from tablestore_engine.operation.scan.file_skipping import FileBounds, null_counts
 from tablestore_engine.operation.scan.plan_scan import live_entries, plan_scan
+from tablestore_engine.schema.alter.edit_fields import Fields, require_path, type_at
 from tablestore_engine.schema.table.predicate import IsNull
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import with_nulls
@@ -32,7 +33,7 @@ _AS_IT_IS = (
     "Give these rows a value first, for example by UPDATE … SET … WHERE … IS NULL.",
 )
 _AS_CAST = (
-    "is NOT NULL, and the cast to its type ('schema.evolution.cast' = 'explicit-null') would make it null",
+    "is NOT NULL, and the cast to its type ('schema.evolution.cast' = 'explicit-null') could make it null",
     "Allow null first, by ALTER COLUMN {} DROP NOT NULL, or give these rows values that can be cast.",
 )
 
@@ -42,16 +43,25 @@ def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, p
     or if the snapshot has rows that are not read before a compaction."""
     live = live_entries(state.manifests, snapshot)
     _check_all_visible(state, live)
-    already = {(one.name,) for one in state.schema.fields if not one.type.nullable}
+    before = state.schema.fields
     fields = tuple(replace(one, type=with_nulls(one.type)) for one in schema.fields)
     state = state.with_schema(replace(schema, fields=fields))
     for path in paths:
         if len(path) == 1 and _has_none(state, live, path[0]):
             continue
+        refusal = _AS_CAST if _is_strict(before, path) else _AS_IT_IS
         if state.schema.merge_engine.folds:
-            _check_records(state, live, path)
+            _check_records(state, live, path, refusal)
         else:
-            _check_rows(state, snapshot, path, _AS_CAST if path in already else _AS_IT_IS)
+            _check_rows(state, snapshot, path, refusal)
+
+
+def _is_strict(fields: Fields, path: Path) -> bool:
+    """Whether a column or field is NOT NULL already."""
+    try:
+        return not type_at(fields, require_path(fields, path)).nullable
+    except ColumnNotFound:
+        return False
 
 
 def _check_all_visible(state: TableState, live: Sequence[ManifestEntry]) -> None:
@@ -64,11 +74,14 @@ def _check_all_visible(state: TableState, live: Sequence[ManifestEntry]) -> None
         )
 
 
-def _check_records(state: TableState, live: Sequence[ManifestEntry], path: Path) -> None:
+def _check_records(state: TableState, live: Sequence[ManifestEntry], path: Path, refusal: tuple[str, str]) -> None:
     for entry in live:
         bounds = FileBounds(entry.file, state.schema, state.schemas.load).of(None)
         known = bounds(path[0])
         if len(path) > 1 or known is None or known[1].null_count != 0:
+            if refusal is _AS_CAST:
+                what, hint = refusal
+                raise SchemaError(f"Column '{'.'.join(path)}' {what} in records.", hint=hint.format(path[0]))
             raise SchemaError(
                 f"Column '{'.'.join(path)}' cannot become NOT NULL: with 'merge-engine' = "
                 f"'{state.options.merge_engine}', records of the table may have no value for it.",

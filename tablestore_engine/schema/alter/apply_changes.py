@@ -5,8 +5,8 @@ Invariant: all changes are made, or none; everything that can be wrong is found 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
@@ -158,38 +158,37 @@ def _first_key(schema: TableSchema, options: dict[str, str], new_options: dict[s
     return option.parse(new_options.pop(option.key))
 
 
-def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
+def forbidden_nulls(before: TableSchema, after: TableSchema, earlier: Sequence[TableSchema]) -> list[Path]:
     """The columns of the next schema, and what is inside of them, that could be null and cannot be any longer, or that
-    a cast may make null (`schema.evolution.cast` = explicit-null)."""
-    old = {one.id: one.type for one in before.fields}
+    a cast may make null (`schema.evolution.cast` = explicit-null): `earlier` schemas may have files, too."""
     casts = not after.cast_rules.fails
-    # Files of a table that has had one schema only have its types.
-    null = _MayBeNull(casts, casts and before.cast_rules.fails and before.id > 0)
+    past = [{one.id: one.type for one in schema.fields} for schema in (before, *(earlier if casts else ()))]
     fields = [one for one in after.fields if one.name not in after.primary_keys]
-    return [path for one in fields for path in null.forbidden((one.name,), old.get(one.id), one.type)]
+    return [
+        path
+        for one in fields
+        for path in _forbidden((one.name,), past[0].get(one.id), one.type, _at(past[1:], one.id), casts)
+    ]
 
 
-@dataclass(frozen=True)
-class _MayBeNull:
-    """Whether casts to the types of a schema give null where they fail, and whether those of older files are such from
-    now on."""
+def _forbidden(
+    path: Path, before: DataType | None, after: DataType, earlier: Sequence[DataType], casts: bool
+) -> Iterator[Path]:
+    """The paths of a column or field; `before` is None for one that rows of before do not have."""
+    known = [*earlier, *([] if before is None else [before])]
+    fails = casts and isinstance(after, AtomicType) and not all(never_fails(one, after) for one in known)
+    if not after.nullable and (before is None or before.nullable or fails):
+        yield path
+    if before is None:
+        return
+    for at, (part, was, now) in enumerate(inner_pairs(before, after)):
+        inner = [pairs[at][1] for one in earlier if (pairs := inner_pairs(one, after))]
+        yield from _forbidden((*path, part), was, now, inner, casts)
+    if isinstance(before, RowType) and isinstance(after, RowType):
+        past = [{f.id: f.type for f in one.fields} for one in (before, *earlier) if isinstance(one, RowType)]
+        for one in after.fields:
+            yield from _forbidden((*path, one.name), past[0].get(one.id), one.type, _at(past[1:], one.id), casts)
 
-    casts: bool
-    all_casts: bool
 
-    def forbidden(self, path: Path, before: DataType | None, after: DataType) -> Iterator[Path]:
-        """The paths of a column or field; `before` is None for one that rows of before do not have."""
-        if not after.nullable and (before is None or before.nullable or self._fails(before, after)):
-            yield path
-        if before is None:
-            return
-        for part, was, now in inner_pairs(before, after):
-            yield from self.forbidden((*path, part), was, now)
-        if isinstance(before, RowType) and isinstance(after, RowType):
-            old = {one.id: one.type for one in before.fields}
-            for one in after.fields:
-                yield from self.forbidden((*path, one.name), old.get(one.id), one.type)
-
-    def _fails(self, before: DataType, after: DataType) -> bool:
-        single = isinstance(after, AtomicType)
-        return single and (self.all_casts or (self.casts and not never_fails(before, after)))
+def _at(past: Sequence[Mapping[int, DataType]], number: int) -> list[DataType]:
+    return [one[number] for one in past if number in one]

@@ -20,8 +20,7 @@ from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from tablestore_engine.errors import TableStoreError
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.errors.own_words import OWN_NAME, TEMP_VIEW_NUMBER, own_words
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.session.session_settings import is_remote
@@ -30,6 +29,7 @@ KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
 _ATTRIBUTE = "_tablestore_temp_views"
 _DEFINITIONS = "_tablestore_view_definitions"
+_VIEW_TEXT = re.compile(r"^View Text: (.*?)\nView (?:Schema Mode|Catalog and Namespace)", re.DOTALL | re.MULTILINE)
 _OF_STATEMENT = re.compile(r"(?:.*\..*|__tablestore_\w+)#\d+", re.DOTALL)
 _numbers = itertools.count(1)
 _lock = threading.Lock()
@@ -114,18 +114,22 @@ class Definition(Protocol):
 
 def remember_definition(spark: SparkSession, name: str, definition: Definition) -> None:
     """Remember what a temporary view was made from."""
-    known: dict[str, tuple[Definition, DataFrame]] = vars(spark).setdefault(_DEFINITIONS, {})
-    with translated():
-        known[name.lower()] = (definition, spark.table(quoted_name(name)))
+    known: dict[str, tuple[Definition, str]] = vars(spark).setdefault(_DEFINITIONS, {})
+    known[name.lower()] = (definition, _text_of(spark, name))
 
 
 def definition_of(spark: SparkSession, name: str) -> Definition | None:
     """The source of a temporary view; None if it was made in another way, or over again since."""
-    definition, made = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))
-    if definition is None:
-        return None
+    definition, text = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, ""))
+    return definition if definition is not None and _text_of(spark, name) == text else None
+
+
+def _text_of(spark: SparkSession, name: str) -> str:
+    """The text of a temporary view of SQL, in which tables have unique names; empty for a view of a frame."""
     with translated():
-        return definition if spark.table(quoted_name(name)).sameSemantics(made) else None
+        shown = spark.sql(f"SHOW TABLE EXTENDED LIKE {literal(name)}").collect()
+    found = (_VIEW_TEXT.search(row[3]) for row in shown if row[2] and row[1].lower() == name.lower())
+    return next((one[1] for one in found if one), "")
 
 
 def remembered(spark: SparkSession, name: str) -> Definition | None:
@@ -137,13 +141,7 @@ def remembered(spark: SparkSession, name: str) -> Definition | None:
 def refresh(spark: SparkSession, name: str) -> None:
     """Make a temporary view over again if its tables have changed: as in Spark, it shows the rows of now."""
     definition = remembered(spark, name)
-    if definition is None or definition.is_current():
-        return
-    try:
-        own = definition_of(spark, name) is definition
-    except TableStoreError:  # a view below it has other columns
-        own = True
-    if own:
+    if definition is not None and not definition.is_current() and definition_of(spark, name) is definition:
         definition.make()
 
 

@@ -16,7 +16,7 @@ from tablestore_engine.errors import NotFoundError, SqlError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.spark.queries.session_functions import users_functions
 from tablestore_engine.spark.queries.session_variables import variables_of
-from tablestore_engine.spark.queries.temp_views import ends_with_session, is_temporary, refresh, remembered
+from tablestore_engine.spark.queries.temp_views import Definition, ends_with_session, is_temporary, remembered
 from tablestore_engine.sql.query.function_calls import function_calls
 from tablestore_engine.sql.tokens.lexer import QUOTED, STRING, tokenize
 from tablestore_engine.table import Table
@@ -65,12 +65,11 @@ def refuse_temporary(spark: SparkSession, what: str, query_sql: str, planned_sql
             )
 
 
-def is_current(frames: Frames, below: Mapping[str, object]) -> bool:
-    """Whether tables have the schemas and snapshots with which a query read them, and views the same text. Those
-    temporary views `below` that it read, with their sources then, are made over again if that is not so for them."""
+def is_current(frames: Frames, below: Mapping[str, Definition | None]) -> bool:
+    """Whether tables have the schemas and snapshots with which a query read them, views the same text, and temporary
+    views `below` the same sources, which are current, too."""
     for name, source in below.items():
-        refresh(frames.spark, name)
-        if remembered(frames.spark, name) is not source:
+        if remembered(frames.spark, name) is not source or (source is not None and not source.is_current()):
             return False
     catalog = frames.catalog
     try:
@@ -83,9 +82,7 @@ def is_current(frames: Frames, below: Mapping[str, object]) -> bool:
 
 def _is_current(catalog: Catalog, table: Table, read: Snapshot | None) -> bool:
     now = catalog.load_table(*table.identifier)
-    newest = now.latest_snapshot()
-    state = (now.path, now.schema.id, None if newest is None else newest.id)
-    return state == (table.path, table.schema.id, None if read is None else read.id)
+    return (now.path, now.schema, now.latest_snapshot()) == (table.path, table.schema, read)
 
 
 def refuse_replaced(spark: SparkSession, what: str, query_sql: str) -> None:

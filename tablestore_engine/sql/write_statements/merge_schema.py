@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.operation.table_commands.alter_table import refuse_nulls_of_casts
 from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merge_schema import Column, Merging, merging_changes
@@ -65,6 +66,7 @@ def merged(table: Table, incoming: Sequence[Column], spark: SparkSession) -> Tab
     earlier = [table.schemas.load(one) for one in ids if one < schema.id]
     changed = apply_changes(_casting(schema, explicit), changes, clock.now_millis(), earlier=earlier)
     changed = replace(changed, options=schema.options)
+    refuse_nulls_of_casts(table.state, schema, changed)
     base = schema.base if known else schema.id
     return table.evolving(replace(changed, id=ids[-1] + 1, replaces=str(base), base=base))
 

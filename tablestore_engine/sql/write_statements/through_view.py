@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SqlError, TableStoreError
 from tablestore_engine.schema.types.names import Names
-from tablestore_engine.spark.queries.temp_views import definition_of, ends_with_session, is_temporary
+from tablestore_engine.spark.queries.temp_views import Definition, definition_of, ends_with_session, is_temporary
 from tablestore_engine.sql.catalog.execute_context import is_global_temporary
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.pinned_queries.temporary_objects import is_current
@@ -36,7 +36,7 @@ class Made:
     view: CreateView
     database: str
     frames: Frames
-    below: Mapping[str, object]
+    below: Mapping[str, Definition | None]
     again: Callable[[CreateView], object]
 
     def is_current(self) -> bool:

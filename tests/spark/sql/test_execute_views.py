@@ -267,12 +267,14 @@ def test_a_temporary_view_shows_the_rows_of_now(store):
         "over": "SELECT * FROM kept",
         "of_v": "SELECT v FROM t",
         "grouped": "SELECT count(*) AS n FROM of_v",
+        "both": "SELECT whole.id, (SELECT count(*) FROM t) AS n FROM whole",
     }.items():
         store.execute(f"CREATE TEMPORARY VIEW {name} AS {query}")
     store.execute("INSERT INTO t VALUES (2, 'b', struct(3, 4))")
     assert rows(store, "SELECT id, s.b FROM part") == [(1, 2), (2, 4)]
     assert rows(store, "SELECT * FROM over") == [(1,), (2,)]
     assert rows(store, "SELECT n FROM grouped") == [(2,)]
+    assert rows(store, "SELECT * FROM both") == [(1, 2), (2, 2)]
     store.execute("ALTER TABLE t DROP COLUMN s.b")
     assert rows(store, "SELECT s FROM part") == [((1,),), ((3,),)]
     store.execute("ALTER TABLE t RENAME COLUMN v TO w")
@@ -281,7 +283,11 @@ def test_a_temporary_view_shows_the_rows_of_now(store):
             store.execute(broken)
     store.execute("CREATE OR REPLACE TABLE t (id INT, z INT)")
     store.execute("INSERT INTO t VALUES (5, 6)")
-    assert rows(store, "SELECT * FROM whole") == [(5, 6)]
+    assert rows(store, "SELECT * FROM both") == [(5, 1)]
+    store.execute("DROP TABLE t")
+    store.execute("CREATE TABLE t (id INT, y INT)")
+    store.execute("INSERT INTO t VALUES (5, 7)")
+    assert rows(store, "SELECT * FROM whole") == [(5, 7)]
     store.spark.range(1).createOrReplaceTempView("whole")
     store.execute("INSERT INTO t VALUES (7, 8)")
     assert rows(store, "SELECT * FROM whole") == [(0,)], "a frame's, which took the name"
