@@ -99,9 +99,7 @@ def test_a_cast_in_records_that_are_folded_needs_a_column_that_may_be_null(tmp_p
     options = {"merge-engine": "partial-update", "schema.evolution.cast": "explicit-null"}
     table = make_table(tmp_path, {"id": "INT", "v": "STRING NOT NULL"}, ["id"], options=options)
     write(table, [{"id": 1, "v": "1"}])
-    with pytest.raises(
-        SchemaError, match=r"'v' is NOT NULL, and .* could make it null in records"
-    ):
+    with pytest.raises(SchemaError, match=r"'v' is NOT NULL, and .* could make it null in records"):
         table.alter(RetypeColumn("v", INT))
     loose = table.alter(SetNullability("v", nullable=True), RetypeColumn("v", INT))
     assert read(loose) == [{"id": 1, "v": 1}]
