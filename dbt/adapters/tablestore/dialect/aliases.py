@@ -76,13 +76,17 @@ def _expanded(name: str, free: Mapping[str, exp.Expr], levels: int) -> exp.Expr 
     return value.this
 
 
+def sources_of(select: exp.Select) -> list[exp.Expr]:
+    """The tables, subqueries and lateral views that a query reads, in order."""
+    first = select.args.get("from_")
+    found = [first.this] if first is not None else []
+    found += [one.this for one in select.args.get("joins") or []]
+    return [*found, *(select.args.get("laterals") or [])]
+
+
 def _sources(select: exp.Select, columns_of: Columns | None, levels: int) -> frozenset[str] | None:
     """All columns of the tables that a query reads, in lower case; None where they are not known."""
-    first = select.args.get("from_")
-    tables = [first.this] if first is not None else []
-    tables += [one.this for one in select.args.get("joins") or []]
-    tables += select.args.get("laterals") or []
-    return _union(_columns(one, columns_of, levels) for one in tables)
+    return _union(_columns(one, columns_of, levels) for one in sources_of(select))
 
 
 def columns_of_sources(select: exp.Select, columns_of: Columns | None) -> frozenset[str] | None:

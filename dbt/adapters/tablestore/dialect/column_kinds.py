@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.aliases import cte_of
+from dbt.adapters.tablestore.dialect.aliases import cte_of, sources_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
 from dbt.adapters.tablestore.dialect.rules.json_values.given import branches, gives_json, gives_part, taken_values
 from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
@@ -44,11 +44,7 @@ def is_surely(kind: Kind, value: exp.Expr, columns_of: Columns | None, levels: i
 def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns | None, levels: int) -> bool:
     """Whether a source of a query has such a column of this name."""
     table, name = getattr(column, "table", ""), column.name.lower()
-    first = select.args.get("from_")
-    sources = [first.this] if first is not None else []
-    sources += [one.this for one in select.args.get("joins") or []]
-    sources += select.args.get("laterals") or []
-    for source in sources:
+    for source in sources_of(select):
         if table and source.alias_or_name.lower() != table.lower():
             continue
         if isinstance(source, (exp.Lateral, exp.TableFromRows)) and kind is JSON_TEXT:

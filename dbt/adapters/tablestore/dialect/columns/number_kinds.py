@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.aliases import columns_of_sources, cte_of
+from dbt.adapters.tablestore.dialect.aliases import columns_of_sources, cte_of, sources_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
 from dbt.adapters.tablestore.dialect.rules.numbers.kinds import MARK, kind_of, kind_of_column, united
 from dbt.adapters.tablestore.dialect.rules.numbers.quotients import KINDS
@@ -65,11 +65,7 @@ class _Search:
         return self.kind(given[0].this, levels)
 
     def _of_sources(self, select: exp.Select, table: str, name: str, levels: int) -> str | None:
-        first = select.args.get("from_")
-        sources = [first.this] if first is not None else []
-        sources += [one.this for one in select.args.get("joins") or []]
-        sources += select.args.get("laterals") or []
-        for source in sources:
+        for source in sources_of(select):
             if table and source.alias_or_name.lower() != table.lower():
                 continue
             kind = self._of_source(source, name, levels)
