@@ -19,6 +19,7 @@ from tablestore_engine.cli.warehouse import existing_catalog, open_store, schema
 @click.option("--new-columns", is_flag=True, help="Add columns that the table lacks.")
 @click.option("--dead-letters", metavar="TABLE", help="Table of messages that cannot be read.")
 @click.option("--client", help="Settings of the Kafka client: key=value, …")
+@click.option("--batch", type=click.IntRange(1), metavar="MESSAGES", help="As many messages are one commit, about.")
 @click.option("--every", type=click.FloatRange(0.1), metavar="SECONDS", help="Go on, with such a pause, until Ctrl-C.")
 @click.argument("topic")
 @click.argument("table")
@@ -39,7 +40,9 @@ def sync(warehouse: str, schema: str, topic: str, table: str, every: float | Non
         time.sleep(every)
 
 
-def _constant(value: str | bool) -> str:
+def _constant(value: str | bool | int) -> str:
     from tablestore_engine.schema.types.sql_literals import literal
 
-    return "true" if value is True else literal(str(value))
+    if isinstance(value, int):
+        return str(value).lower()
+    return literal(value)

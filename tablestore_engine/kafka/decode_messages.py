@@ -11,7 +11,8 @@ row before is made of them and of the row after (`old_values`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.kafka.json_convert import fit, lacks_values, member_units, names_of, units_of, wire_row
-from tablestore_engine.kafka.json_parse import (
+from tablestore_engine.kafka.from_json.depth import DEEPEST, too_deep
+from tablestore_engine.kafka.from_json.json_convert import fit, lacks_values, member_units, names_of, units_of, wire_row
+from tablestore_engine.kafka.from_json.json_parse import (
     BadRecord,
     Records,
     by_envelope,
@@ -28,12 +30,9 @@ from tablestore_engine.kafka.json_parse import (
     samples,
     with_new_spellings,
 )
-from tablestore_engine.kafka.new_columns import NewColumns
-from tablestore_engine.kafka.old_values import nulls_in, rows_before
-
-INSERT, BEFORE, AFTER, DELETE = range(4)
-_SKIP = -1
-Kinds = npt.NDArray[np.int8]
+from tablestore_engine.kafka.from_json.new_columns import NewColumns, having, why_no_column
+from tablestore_engine.kafka.from_json.old_values import nulls_in, rows_before
+from tablestore_engine.kafka.message_formats import AFTER, BEFORE, DELETE, ENVELOPES, INSERT, SKIP, Kinds, MessageFormat
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Wanted:
     """The rows that are asked for: columns, those of the key, and those that must not be null.
 
     `every_before`: each update gives its row before, and each delete the whole row. `new_columns`: say which columns
-    the table lacks.
+    the table lacks; those in `no_columns` are none.
     """
 
     schema: pa.Schema
@@ -71,56 +70,63 @@ class Wanted:
     required: tuple[str, ...] = ()
     every_before: bool = False
     new_columns: bool = False
+    no_columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Format:
-    """Where an envelope has the rows after and before, and the kind of change; what its words mean."""
-
-    after: str
-    before: str
-    kind: str
-    words: Mapping[str, int]
-    in_list: bool = False
-    whole_before: bool = True
-
-
-_FORMATS = {
-    "debezium-json": _Format("after", "before", "op", {"c": INSERT, "r": INSERT, "u": AFTER, "d": DELETE, "m": _SKIP}),
-    "ogg-json": _Format("after", "before", "op_type", {"I": INSERT, "U": AFTER, "D": DELETE}),
-    "canal-json": _Format(
-        "data", "old", "type", {"INSERT": INSERT, "UPDATE": AFTER, "DELETE": DELETE}, in_list=True, whole_before=False
-    ),
-    "maxwell-json": _Format(
-        "data",
-        "old",
-        "type",
-        {"insert": INSERT, "bootstrap-insert": INSERT, "update": AFTER, "delete": DELETE},
-        whole_before=False,
-    ),
-}
-_OTHER_EVENTS = ("canal-json", "maxwell-json")
-"""Formats in which further words mean statements on tables, not of rows."""
-FORMATS = (*_FORMATS, "json", "upsert-json")
+FORMATS = (*ENVELOPES, "json", "upsert-json")
 
 
 def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | None], wanted: Wanted) -> Decoded:
     """The changed rows of messages. A message that cannot be read is bad, and says why."""
     filled = np.array([number for number, value in enumerate(values) if value and value.strip()], np.int64)
-    texts = [text for number in filled if (text := values[number]) is not None]
-    groups = by_envelope(texts) if name in _FORMATS else [np.arange(len(texts))]
-    parts = [_with_positions(_of_texts(name, [texts[at] for at in one], wanted), filled[one]) for one in groups]
-    found = parts[0] if len(parts) == 1 else _together(parts)
+    found = _of_numbered(name, values, filled, wanted)
     if name == "upsert-json":
         found = _with_deletes(found, values, keys, wanted)
     return _without_nulls(found, wanted)
+
+
+def _of_numbered(name: str, values: Sequence[bytes | None], numbers: npt.NDArray[np.int64], wanted: Wanted) -> Decoded:
+    """The changed rows of the messages with these numbers, which are not empty. Those that are nested too deep, or have
+    a new column that cannot be one, are bad."""
+    texts = [text for number in numbers if (text := values[number]) is not None]
+    deep = too_deep(texts)
+    bad = {int(at): f"it is nested deeper than {DEEPEST} levels" for at in deep}
+    groups = by_envelope(texts) if name in ENVELOPES else [np.arange(len(texts))]
+    parts = []
+    for group in groups:
+        positions = group if not bad else group[~np.isin(group, deep)]
+        found = _of_texts(name, [texts[at] for at in positions], wanted)
+        refused = {one: why for one in found.new_columns if (why := why_no_column(one))}
+        if refused:
+            rows = partial(_rows_after, name)
+            with_refused = {
+                int(positions[at]): why for at, why in having(refused, [texts[at] for at in positions], rows)
+            }
+            bad |= with_refused
+            positions = positions[~np.isin(positions, list(with_refused))]
+            found = _of_texts(name, [texts[at] for at in positions], wanted)
+            new = {one: kind for one, kind in found.new_columns.items() if one not in refused}
+            found = replace(found, new_columns=new)
+        parts.append(_with_positions(found, positions))
+    found = parts[0] if len(parts) == 1 else _together(parts)
+    found = replace(found, bad=(*found.bad, *(BadRecord(at, why) for at, why in bad.items())))
+    return _with_positions(found, numbers)
+
+
+def _rows_after(name: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows after a change that a record holds."""
+    form = ENVELOPES.get(name)
+    if form is None:
+        return [dict(record)]
+    payload = record.get("payload")
+    return _rows_of([payload if isinstance(payload, dict) else record], form.after, form)
 
 
 def _of_texts(name: str, texts: Sequence[bytes], wanted: Wanted) -> Decoded:
     """The changed rows of messages that are not empty, and have the same envelope."""
     sampled = list(samples(texts))
     found = _decoded(name, texts, sampled, wanted)
-    known = _rows_in(_FORMATS[name], sampled) if name in _FORMATS else sampled
+    known = _rows_in(ENVELOPES[name], sampled) if name in ENVELOPES else sampled
     lacking = found.positions[lacks_values(found.rows)]
     more = with_new_spellings(sampled, known, [texts[at] for at in np.unique(lacking)], names_of(wanted.schema))
     return _decoded(name, texts, more, wanted) if len(more) > len(sampled) else found
@@ -140,8 +146,8 @@ def _together(parts: Sequence[Decoded]) -> Decoded:
 
 def _decoded(name: str, values: Sequence[bytes], sampled: list[dict[str, Any]], wanted: Wanted) -> Decoded:
     """The changed rows of such messages. The samples have each spelling of names."""
-    if name in _FORMATS:
-        return _changes(_FORMATS[name], name, values, sampled, wanted)
+    if name in ENVELOPES:
+        return _changes(ENVELOPES[name], name, values, sampled, wanted)
     return _plain(values, sampled, wanted)
 
 
@@ -153,7 +159,7 @@ def _with_positions(found: Decoded, positions: npt.NDArray[np.int64]) -> Decoded
 
 def _plain(values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted) -> Decoded:
     schema = wire_row(wanted.schema, sampled)
-    target, new = wanted.schema, NewColumns(wanted.schema.names)
+    target, new = wanted.schema, NewColumns((*wanted.schema.names, *wanted.no_columns))
 
     def finish(table: pa.Table) -> pa.Table:
         row = pa.StructArray.from_arrays([_whole(one) for one in table.columns], table.column_names)
@@ -167,7 +173,7 @@ def _plain(values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted
 
 
 def _changes(
-    form: _Format, name: str, values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted
+    form: MessageFormat, name: str, values: Sequence[bytes], sampled: Sequence[Mapping[str, Any]], wanted: Wanted
 ) -> Decoded:
     in_envelope = next((one for one in sampled if isinstance(one.get("payload"), dict)), None)
     wrapped = in_envelope is not None
@@ -192,7 +198,7 @@ def _changes(
             (form.kind, pa.string()),
         ]
     )
-    new = NewColumns(wanted.schema.names)
+    new = NewColumns((*wanted.schema.names, *wanted.no_columns))
 
     def see(record: Mapping[str, Any]) -> None:
         for one in _rows_of([record], form.after, form):
@@ -217,13 +223,13 @@ def _changes(
     return _unfolded(form, name, rows, wanted, new.types)
 
 
-def _rows_in(form: _Format, sampled: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _rows_in(form: MessageFormat, sampled: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of messages, in an envelope or not."""
     found = [one["payload"] if isinstance(one.get("payload"), dict) else one for one in sampled]
     return _rows_of(found, form.after, form) + _rows_of(found, form.before, form)
 
 
-def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: _Format) -> list[dict[str, Any]]:
+def _rows_of(found: Sequence[Mapping[str, Any]], name: str, form: MessageFormat) -> list[dict[str, Any]]:
     rows: list[Any] = []
     for one in found:
         given = one.get(name)
@@ -249,30 +255,36 @@ class _Envelopes:
     records: Records
 
 
-def _unfolded(form: _Format, name: str, given: _Envelopes, wanted: Wanted, new: Mapping[str, pa.DataType]) -> Decoded:
+def _unfolded(
+    form: MessageFormat, name: str, given: _Envelopes, wanted: Wanted, new: Mapping[str, pa.DataType]
+) -> Decoded:
     """The rows of envelopes: each with its kind, an update with the row before in front of it where that is needed."""
     records = given.records
     table, positions = records.table.combine_chunks(), records.positions
-    words = list(form.words)
-    codes = pc.fill_null(pc.index_in(_whole(table.column(form.kind)), pa.array(words)), -1).to_numpy()
-    kinds = np.array([*form.words.values(), _SKIP], np.int8)[codes]  # -1 is the last one
-    unknown = (codes < 0) & (name not in _OTHER_EVENTS)
+    words = _whole(table.column(form.kind))
+    kinds = form.kinds_of(words)
     after, before = _whole(table.column(form.after)), _whole(table.column(form.before))
     first_rows = np.arange(len(after))
+    useless = kinds < SKIP
+    if form.in_list:
+        useless |= (kinds != SKIP) & (pc.fill_null(pc.list_value_length(after), 0).to_numpy() == 0)
+    bad = [
+        BadRecord(int(positions[at]), form.why(kinds[at], words[at].as_py())) for at in np.flatnonzero(useless).tolist()
+    ]
     if form.in_list:
         owners = pc.list_parent_indices(after).to_numpy()
         first_rows = after.offsets.to_numpy()[:-1] - after.offsets[0].as_py() if len(after) else first_rows
         before = _aligned(after, before)
-        after, kinds, positions, unknown = after.flatten(), kinds[owners], positions[owners], unknown[owners]
+        after, kinds, positions = after.flatten(), kinds[owners], positions[owners]
     if wanted.every_before and not form.whole_before:
         before = _from_old(form, given, (after, before, kinds), first_rows)
     removed = before if form.whole_before else after
     has_after, has_before = after.is_valid().to_numpy(False), removed.is_valid().to_numpy(False)
     puts, deletes = (kinds == INSERT) | (kinds == AFTER), kinds == DELETE
     retracts = (kinds == AFTER) & _retracts(after, before, wanted, form)
-    lacks = unknown | (puts & ~has_after) | (deletes & ~has_before)
+    lacks = (puts & ~has_after) | (deletes & ~has_before)
     lacks |= retracts & ~before.is_valid().to_numpy(False) if wanted.every_before else False
-    bad = [BadRecord(int(positions[at]), _why(form, table, kinds[at], unknown[at])) for at in np.flatnonzero(lacks)]
+    bad += [BadRecord(int(positions[at]), form.why(kinds[at], None)) for at in np.flatnonzero(lacks)]
     good = ~lacks
     olds = retracts & good
     rows = _rows_with_before(form, after, before, wanted)
@@ -291,7 +303,7 @@ def _unfolded(form: _Format, name: str, given: _Envelopes, wanted: Wanted, new: 
 
 
 def _from_old(
-    form: _Format,
+    form: MessageFormat,
     given: _Envelopes,
     rows: tuple[pa.StructArray, pa.StructArray, Kinds],
     first_rows: npt.NDArray[np.int64],
@@ -327,7 +339,7 @@ def _aligned(after: pa.ListArray, before: pa.ListArray) -> pa.Array:
     return values.take(pa.array(np.where(missing, 0, at), mask=missing))
 
 
-def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: _Format) -> npt.NDArray[np.bool_]:
+def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: MessageFormat) -> npt.NDArray[np.bool_]:
     """Of which updates the row before is retracted: those of a table without key, and those of another key."""
     if wanted.every_before:
         return np.ones(len(after), bool)
@@ -338,7 +350,7 @@ def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: _Format) 
     return moved
 
 
-def _rows_with_before(form: _Format, after: pa.Array, before: pa.Array, wanted: Wanted) -> pa.Table:
+def _rows_with_before(form: MessageFormat, after: pa.Array, before: pa.Array, wanted: Wanted) -> pa.Table:
     """The rows after, and behind them as many rows before; of those a format may hold only the key."""
     if not (form.whole_before or wanted.every_before):
         key_of = {name: pc.coalesce(_of_struct(before, name), _of_struct(after, name)) for name in wanted.keys}
@@ -351,18 +363,6 @@ def _rows_with_before(form: _Format, after: pa.Array, before: pa.Array, wanted: 
     return pa.Table.from_arrays(both, schema=wanted.schema)
 
 
-def _why(form: _Format, table: pa.Table, kind: int, unknown: bool) -> str:
-    if unknown:
-        known = ", ".join(form.words)
-        return f"'{form.kind}' is none of {known}"
-    if kind == DELETE:
-        return f"a delete has no row in '{form.before if form.whole_before else form.after}'"
-    if kind == AFTER:
-        what = "the whole row" if form.whole_before else "the values before"
-        return f"an update lacks its row in '{form.after}', or {what} in '{form.before}'"
-    return f"there is no row in '{form.after}'"
-
-
 def _with_deletes(
     found: Decoded, values: Sequence[bytes | None], keys: Sequence[bytes | None], wanted: Wanted
 ) -> Decoded:
@@ -371,8 +371,11 @@ def _with_deletes(
     if not len(removed):
         return found
     key_schema = pa.schema([wanted.schema.field(one) for one in wanted.keys])
-    filled = [keys[number] or b"-" for number in removed]
-    of_keys = _with_positions(_decoded("json", filled, list(samples(filled)), Wanted(key_schema)), removed)
+    texts = dict(enumerate(keys))
+    of_keys = _of_numbered(
+        "json", [texts[number] or b"-" for number in removed], np.arange(len(removed)), Wanted(key_schema)
+    )
+    of_keys = _with_positions(of_keys, removed)
     count = of_keys.rows.num_rows
     columns = [
         of_keys.rows.column(one.name) if one.name in wanted.keys else pa.nulls(count, one.type) for one in wanted.schema

@@ -78,6 +78,9 @@ def _text(array: pa.Array) -> tuple[pa.Array, bool]:
 
 def _floating_text(array: pa.Array) -> pa.Array:
     text, finite = array.cast(pa.string()), pc.is_finite(array)
+    negative_zero = pc.equal(text, "-0")
+    if pc.any(negative_zero).as_py():  # a reader would take it for the integer 0, which has no sign
+        text = pc.if_else(negative_zero, "-0.0", text)
     return text if pc.all(finite).as_py() in (True, None) else pc.if_else(finite, text, _quoted(_no_numbers(text)))
 
 

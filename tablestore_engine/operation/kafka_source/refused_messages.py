@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import ConstraintError, RowKindError, SchemaError
 from tablestore_engine.kafka.decode_messages import Decoded
-from tablestore_engine.kafka.json_parse import BadRecord
+from tablestore_engine.kafka.from_json.json_parse import BadRecord
 from tablestore_engine.operation.write.align_columns import table_rows
 from tablestore_engine.operation.write.check_constraints import RowConditions
 from tablestore_engine.operation.write.write_task import accepted_records

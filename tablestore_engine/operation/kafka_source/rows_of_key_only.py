@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded
-from tablestore_engine.kafka.json_parse import BadRecord
+from tablestore_engine.kafka.decode_messages import Decoded
+from tablestore_engine.kafka.from_json.json_parse import BadRecord
+from tablestore_engine.kafka.message_formats import BEFORE, DELETE
 
 _FORMATS = ("debezium-json", "ogg-json")
 _BEFORE = "before"
@@ -53,7 +54,7 @@ def _fields(text: bytes | None, inside: str | None = None) -> set[str]:
     """The names of the fields of an object, in lower case; of the object in its field `inside`."""
     try:
         found = json.loads(text or b"")
-    except ValueError:
+    except (ValueError, RecursionError):
         return set()
     if isinstance(found, dict) and isinstance(found.get("payload"), dict):
         found = found["payload"]

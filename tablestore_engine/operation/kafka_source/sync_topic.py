@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.errors import OptionError, SchemaError, UnsupportedTypeError
-from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded, Wanted, decode
+from tablestore_engine.kafka.decode_messages import Decoded, Wanted, decode
+from tablestore_engine.kafka.message_formats import BEFORE, DELETE
 from tablestore_engine.kafka.settings import settings_of
 from tablestore_engine.kafka.topic_reader import read_between
 from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
@@ -42,6 +43,7 @@ from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.operation.write_job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engines.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge_engines.engine_rules import Retraction
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import from_arrow_type
@@ -185,6 +187,7 @@ class _Sync:
             required,
             every_before=not schema.primary_keys or _takes_values_back(schema),
             new_columns=self._rules.new_columns,
+            no_columns=tuple(one.name for one in computed_columns(schema.options)),
         )
 
     def _add(self, columns: Mapping[str, pa.DataType]) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, INSERT, Kinds, Wanted, decode
+from tablestore_engine.kafka.decode_messages import Wanted, decode
+from tablestore_engine.kafka.message_formats import BEFORE, DELETE, INSERT, Kinds
 from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets
 from tablestore_engine.operation.kafka_source.dead_letters import Letter, letters_of
 from tablestore_engine.operation.kafka_source.rows_of_key_only import with_key_only_as_bad

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.kafka.decode_messages import BEFORE, DELETE, Decoded
-from tablestore_engine.kafka.json_parse import BadRecord
+from tablestore_engine.kafka.decode_messages import Decoded
+from tablestore_engine.kafka.from_json.json_parse import BadRecord
+from tablestore_engine.kafka.message_formats import BEFORE, DELETE
 from tablestore_engine.mergetree.arrow_kernels.compare_values import one_array
 from tablestore_engine.mergetree.arrow_kernels.row_ids import Numbers, first_rows, row_ids
 from tablestore_engine.operation.read.row_copies import copies_of

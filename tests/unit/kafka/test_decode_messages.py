@@ -12,7 +12,7 @@ import pytest
 
 from tablestore_engine.kafka.decode_messages import FORMATS, Wanted, decode
 from tablestore_engine.kafka.encode_messages import messages_of, texts_as_bytes
-from tablestore_engine.kafka.json_convert import from_base64
+from tablestore_engine.kafka.from_json.json_convert import from_base64
 from tablestore_engine.kafka.settings import LogSettings
 from tablestore_engine.mergetree.arrow_kernels.keyed_changes import ChangelogRows
 
@@ -211,7 +211,7 @@ def test_the_unit_of_a_number_does_not_depend_on_other_messages():
     assert decoded("json", *lines, wanted=wanted).rows.to_pylist() == alone
     assert [one["t"].isoformat() for one in alone] == ["08:20:00", "23:59:59", "00:00:01"]
     assert [one["at"].year for one in alone] == [3554, 2024, 2024]
-    assert decoded("json", {"id": 1, "t": -5}, wanted=wanted).bad[0].reason == "-5 is no time of day"
+    assert decoded("json", {"id": 1, "t": -5}, wanted=wanted).bad[0].reason == "column 't': '-5' is no TIME(3)"
 
 
 @pytest.mark.parametrize("name", ["x", 5])

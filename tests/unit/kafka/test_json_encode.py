@@ -75,3 +75,10 @@ def test_rows_are_objects():
 
 def test_a_null_is_written_as_one():
     assert joined("a", pa.array(["b", None]), "c").to_pylist() == ["abc", "anullc"]
+
+
+def test_a_zero_keeps_its_sign():
+    """The integer -0 of a reader is 0."""
+    for kind in (pa.float32(), pa.float64()):
+        array = pa.array([-0.0, 0.0, None, -1.5, math.nan], kind)
+        assert value_text(array).to_pylist() == ["-0.0", "0", None, "-1.5", '"NaN"']

@@ -11,10 +11,11 @@ from support.tables import make_table, reload
 
 from tablestore_engine import TableStore
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import SchemaError, UserError
+from tablestore_engine.errors import UserError
 from tablestore_engine.operation.kafka_source.dead_letters import dead_letter_schema
 from tablestore_engine.operation.kafka_source.source import KafkaSource
 from tablestore_engine.operation.kafka_source.sync_topic import SyncRules, _Sync
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,29 @@ def test_a_row_that_the_table_refuses(tmp_path, case):
     assert (sync.result.messages, sync.result.rows, sync.result.bad) == (20, 18, 2)
 
 
-@pytest.mark.parametrize("name", ["_KEY_id", ""])
+@pytest.mark.parametrize("name", ["_KEY_id", "", " ", "_row_kind", "RowKind", "_SEQUENCE_NUMBER", "\ud800"])
 def test_a_name_that_no_column_can_have(tmp_path, name):
     table = make_table(tmp_path, {"id": "INT"}, ["id"])
-    with pytest.raises(SchemaError, match=r"Columns of messages cannot be added: .*Without new_columns"):
-        sync_of(table, new_columns=True).take([Message(0, {"id": 1, name: "x"})], (1,))
-    sync_of(table).take([Message(0, {"id": 1, name: "x"})], (1,))
-    assert reload(table).to_arrow().to_pylist() == [{"id": 1}]
+    letters = Catalog(tmp_path).create_table("default", "bad", dead_letter_schema(0))
+    rows = [{"id": 0}, {"id": 1, name: "x"}, {"id": 2, name: None}, {"id": 3, "more": 1}]
+    messages = [Message(at, row) for at, row in enumerate(rows)]
+    with pytest.raises(UserError, match=r"at offset 1 of partition 2 .*name"):
+        sync_of(table, new_columns=True).take(messages[:3], (3,))
+    sync = sync_of(table, letters, new_columns=True)
+    sync.take(messages, (4,))
+    assert sync.result.columns == ("more",)
+    assert [one["id"] for one in reload(table).to_arrow().to_pylist()] == [0, 2, 3]
+    (found,) = reload(letters).to_arrow().to_pylist()
+    assert found["kafka_offset"] == 1 and "name" in found["reason"]
+    other = make_table(tmp_path / "other", {"id": "INT"}, ["id"])
+    sync_of(other).take(messages, (4,))
+    assert reload(other).to_arrow().num_rows == 4, "without new_columns the field is left out"
+
+
+def test_values_of_a_computed_column_are_left_out(tmp_path):
+    options = computed_options([ComputedColumn(2, "twice", "v * 2", type_text="INT")])
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    sync = sync_of(table, new_columns=True)
+    sync.take([Message(0, {"id": 1, "v": 2, "TWICE": 100, "w": 3})], (1,))
+    assert sync.result.columns == ("w",)
+    assert reload(table).to_arrow(["id", "v", "w"]).to_pylist() == [{"id": 1, "v": 2, "w": 3}]

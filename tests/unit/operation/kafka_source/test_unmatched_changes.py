@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 from support.tables import DELETE, PUT, arrow_rows, compact, make_table, reload
 
-from tablestore_engine.kafka.decode_messages import AFTER, BEFORE, INSERT, Decoded
-from tablestore_engine.kafka.decode_messages import DELETE as REMOVED
+from tablestore_engine.kafka.decode_messages import Decoded
+from tablestore_engine.kafka.message_formats import AFTER, BEFORE, INSERT
+from tablestore_engine.kafka.message_formats import DELETE as REMOVED
 from tablestore_engine.operation.kafka_source.unmatched_changes import with_unmatched_as_bad
 
 COLUMNS = {"p": "STRING", "id": "INT", "f": "DOUBLE"}

@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json
 
-from tablestore_engine.kafka.json_convert import Units, fit, member_units, members
+from tablestore_engine.kafka.from_json.json_convert import Units, fit, member_units, members
+from tablestore_engine.schema.types.arrow import from_arrow_type
 
 _BLOCK = 1 << 28
 SAMPLED = 100
@@ -26,6 +27,7 @@ _REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
 _ENVELOPE, _PAYLOAD = re.compile(rb'\s*\{\s*"(schema|payload)"\s*:'), re.compile(rb'"payload"\s*:')
 _AT_ONCE = 8192
 _MANY = 8  # refused as often, on average, records are not halved further
+_SHOWN = 50  # characters of a value in a reason
 _FEW = 16  # as many are read by Python's parser rather than halved further
 
 
@@ -221,12 +223,15 @@ class _Parser:
             positions.append(position)
             for column, value in zip(columns, row, strict=True):
                 column.append(value)
-        try:
-            arrays = [pa.array(column, one.type) for column, one in zip(columns, self._wanted, strict=True)]
-        except _REFUSED as error:  # a text that is no Unicode, for example
-            del self.bad[known:]
-            self._refused(start, end, error)
-            return
+        arrays = []
+        for field, column in zip(self._wanted, columns, strict=True):
+            try:
+                arrays.append(pa.array(column, field.type))
+            except _REFUSED as error:
+                del self.bad[known:]
+                what = "it is no Unicode text" if isinstance(error, UnicodeError) else str(error)
+                self._refused(start, end, Unfit(what, (field.name,)))
+                return
         self.tables.append(pa.Table.from_arrays(arrays, schema=self._wanted))
         self.positions.append(np.array(positions, np.int64))
         if self._seen is not None:
@@ -250,36 +255,62 @@ class _Parser:
         if not isinstance(found, dict):
             raise TypeError("it is no JSON object")
         given = members(self._record(found), self._wanted)
-        return [lenient(value, field.type, member_units(self.units, field.name)) for field, value in given]
+        return [_member(field, value, self.units) for field, value in given]
+
+
+class Unfit(ValueError):
+    """A value that a column, or the field of a record in it, does not take."""
+
+    def __init__(self, what: str, path: tuple[str, ...] = ()) -> None:
+        super().__init__(f"column '{'.'.join(path)}': {what}" if path else what)
+        self._what = what
+        self._path = path
+
+    def within(self, name: str) -> Unfit:
+        """The same, of a field that is in a record."""
+        return Unfit(self._what, (name, *self._path))
+
+
+def _member(field: pa.Field, value: Any, units: Units) -> Any:
+    """The value of a field of a record, as `lenient`."""
+    try:
+        return lenient(value, field.type, member_units(units, field.name))
+    except Unfit as error:
+        raise error.within(field.name) from None
 
 
 def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
     """A value of Python's JSON parser, where numbers with a fraction are texts, as one that Arrow takes for a type.
 
-    Raises ValueError, TypeError, ArrowInvalid.
+    Raises Unfit.
     """
     if value is None:
         return None
-    if pa.types.is_struct(kind):
-        _expect(value, dict, kind)
-        return {
-            field.name: lenient(one, field.type, member_units(units, field.name)) for field, one in members(value, kind)
-        }
-    if pa.types.is_map(kind):
-        _expect(value, dict, kind)
+    if pa.types.is_struct(kind) and isinstance(value, dict):
+        return {field.name: _member(field, one, units) for field, one in members(value, kind)}
+    if pa.types.is_map(kind) and isinstance(value, dict):
         return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
-    if pa.types.is_list(kind):
-        _expect(value, list, kind)
+    if pa.types.is_list(kind) and isinstance(value, list):
         return [lenient(one, kind.value_type, units) for one in value]
     if pa.types.is_string(kind):
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, (dict, list)):
-        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")
+    try:
+        if pa.types.is_nested(kind) or isinstance(value, (dict, list)):
+            raise ValueError
+        return _leaf(value, kind, units)
+    except _REFUSED:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = text[:_SHOWN].encode(errors="backslashreplace").decode()
+        raise Unfit(f"'{shown}{'…' if len(text) > _SHOWN else ''}' is no {from_arrow_type(kind)}") from None
+
+
+def _leaf(value: Any, kind: pa.DataType, units: Units) -> Any:
+    """A number, text or boolean as a value of a type. Raises ValueError, OverflowError or ArrowInvalid."""
     if pa.types.is_boolean(kind):
         if type(value) is int:
             return value != 0  # as Arrow casts a column of numbers
         if str(value).lower() not in ("true", "false", "0", "1"):
-            raise ValueError(f"'{value}' is no boolean")
+            raise ValueError
         return str(value).lower() in ("true", "1")
     if pa.types.is_integer(kind) and type(value) is int:
         pa.scalar(value, kind)  # raises if it is too large
@@ -292,9 +323,6 @@ def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
 
 
 def _bad(position: int, error: Exception) -> BadRecord:
+    if isinstance(error, UnicodeDecodeError):
+        return BadRecord(position, "it is no UTF-8 text")
     return BadRecord(position, " ".join(str(error).split()))
-
-
-def _expect(value: Any, form: type, kind: pa.DataType) -> None:
-    if not isinstance(value, form):
-        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")

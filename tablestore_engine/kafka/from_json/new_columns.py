@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.table.create_schema import check_names
+
 _REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
+_DEEPEST = 16
+"""Lists and records inside of each other; Parquet's readers refuse files whose columns are nested some times deeper."""
+
+
+def why_no_column(name: str) -> str | None:
+    """Why no column can have a name; None if one can."""
+    if not _is_unicode(name):
+        return f"the name of a field, {name!r}, is no Unicode text"
+    try:
+        check_names([name])
+    except SchemaError as error:
+        return f"no column can be added for the field '{name}': {error.message.rstrip('.')}"
+    return None
+
+
+def having(
+    refused: Mapping[str, str], texts: Sequence[bytes], rows_of: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
+) -> Iterator[tuple[int, str]]:
+    """The positions of the texts in whose rows fields with one of these names have a value, and what is said of it.
+
+    Names count in any case.
+    """
+    reasons = {name.lower(): why for name, why in refused.items()}
+    for at, text in enumerate(texts):
+        try:
+            record = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            named = {name.lower() for row in rows_of(record) for name, value in row.items() if value is not None}
+            why = next((why for name, why in reasons.items() if name in named), None)
+            if why:
+                yield at, why
 
 
 class NewColumns:
@@ -36,7 +73,7 @@ class NewColumns:
     @property
     def types(self) -> dict[str, pa.DataType]:
         """The columns and their types; of several spellings of a name the first one."""
-        return {name: pa.string() if _is_open(kind) else kind for name, kind in self._found.values()}
+        return {name: kind if _is_possible(kind) else pa.string() for name, kind in self._found.values()}
 
     def _see(self, name: str, kind: pa.DataType) -> None:
         if name.lower() in self._known or pa.types.is_null(kind):
@@ -54,6 +91,34 @@ def _type_of(value: Any) -> pa.DataType:
         return pa.array([value]).type
     except _REFUSED:
         return pa.string()
+
+
+def _is_possible(kind: pa.DataType) -> bool:
+    """Whether a column can have a type."""
+    return not _is_open(kind) and _depth(kind) <= _DEEPEST and _has_names(kind)
+
+
+def _inner(kind: pa.DataType) -> list[pa.Field]:
+    return [kind.field(at) for at in range(kind.num_fields)]
+
+
+def _depth(kind: pa.DataType) -> int:
+    return max((1 + _depth(one.type) for one in _inner(kind)), default=0)
+
+
+def _has_names(kind: pa.DataType) -> bool:
+    """Whether all records inside have fields with different names that are none of spaces."""
+    names = [one.name.strip().lower() for one in _inner(kind)]
+    different = len(set(names)) == len(names) and all(names) and all(map(_is_unicode, names))
+    return different and all(_has_names(one.type) for one in _inner(kind))
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_open(kind: pa.DataType) -> bool:

@@ -8,9 +8,10 @@ import random
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.kafka import old_values
-from tablestore_engine.kafka.decode_messages import BEFORE, Wanted, decode
-from tablestore_engine.kafka.old_values import nulls_in
+from tablestore_engine.kafka.decode_messages import Wanted, decode
+from tablestore_engine.kafka.from_json import old_values
+from tablestore_engine.kafka.from_json.old_values import nulls_in
+from tablestore_engine.kafka.message_formats import BEFORE
 
 INNER = pa.struct({"x": pa.int32(), "name": pa.string()})
 ROW = pa.schema(
