@@ -20,8 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.kafka.from_json.connect_schema import declared_in, member_of
 from tablestore_engine.kafka.from_json.depth import DEEPEST, too_deep
-from tablestore_engine.kafka.from_json.json_convert import fit, lacks_values, member_units, names_of, units_of, wire_row
+from tablestore_engine.kafka.from_json.json_convert import fit, lacks_values, names_of, wire_row
 from tablestore_engine.kafka.from_json.json_parse import (
     BadRecord,
     Records,
@@ -31,7 +32,7 @@ from tablestore_engine.kafka.from_json.json_parse import (
     with_new_spellings,
 )
 from tablestore_engine.kafka.from_json.new_columns import NewColumns, having, why_no_column
-from tablestore_engine.kafka.from_json.old_values import nulls_in, rows_before
+from tablestore_engine.kafka.from_json.old_values import aligned, nulls_in, rows_before
 from tablestore_engine.kafka.message_formats import AFTER, BEFORE, DELETE, ENVELOPES, INSERT, SKIP, Kinds, MessageFormat
 
 
@@ -88,23 +89,22 @@ def decode(name: str, values: Sequence[bytes | None], keys: Sequence[bytes | Non
 def _of_numbered(name: str, values: Sequence[bytes | None], numbers: npt.NDArray[np.int64], wanted: Wanted) -> Decoded:
     """The changed rows of the messages with these numbers, which are not empty. Those that are nested too deep, or have
     a new column that cannot be one, are bad."""
-    texts = [text for number in numbers if (text := values[number]) is not None]
+    texts = [text for number in numbers.tolist() if (text := values[number]) is not None]
     deep = too_deep(texts)
     bad = {int(at): f"it is nested deeper than {DEEPEST} levels" for at in deep}
     groups = by_envelope(texts) if name in ENVELOPES else [np.arange(len(texts))]
     parts = []
     for group in groups:
-        positions = group if not bad else group[~np.isin(group, deep)]
-        found = _of_texts(name, [texts[at] for at in positions], wanted)
+        positions = group[~np.isin(group, deep)] if len(deep) else group
+        given = texts if len(positions) == len(texts) else [texts[at] for at in positions.tolist()]
+        found = _of_texts(name, given, wanted)
         refused = {one: why for one in found.new_columns if (why := why_no_column(one))}
         if refused:
             rows = partial(_rows_after, name)
-            with_refused = {
-                int(positions[at]): why for at, why in having(refused, [texts[at] for at in positions], rows)
-            }
+            with_refused = {int(positions[at]): why for at, why in having(refused, given, rows)}
             bad |= with_refused
             positions = positions[~np.isin(positions, list(with_refused))]
-            found = _of_texts(name, [texts[at] for at in positions], wanted)
+            found = _of_texts(name, [texts[at] for at in positions.tolist()], wanted)
             new = {one: kind for one, kind in found.new_columns.items() if one not in refused}
             found = replace(found, new_columns=new)
         parts.append(_with_positions(found, positions))
@@ -177,8 +177,10 @@ def _changes(
 ) -> Decoded:
     in_envelope = next((one for one in sampled if isinstance(one.get("payload"), dict)), None)
     wrapped = in_envelope is not None
-    units = None if in_envelope is None else units_of(in_envelope.get("schema"))
-    after_fields = wire_row(wanted.schema, _rows_in(form, sampled))
+    declared = None if in_envelope is None else declared_in(in_envelope.get("schema"))
+    of_row = member_of(declared, form.after)
+    of_row = of_row and of_row.element if form.in_list else of_row
+    after_fields = wire_row(wanted.schema, _rows_in(form, sampled), of_row)
     row = pa.struct(after_fields or [])
     keys = {one.lower() for one in wanted.keys}
     whole = form.whole_before or wanted.every_before
@@ -198,7 +200,7 @@ def _changes(
             (form.kind, pa.string()),
         ]
     )
-    new = NewColumns((*wanted.schema.names, *wanted.no_columns))
+    new = NewColumns((*wanted.schema.names, *wanted.no_columns), of_row if wanted.new_columns else None)
 
     def see(record: Mapping[str, Any]) -> None:
         for one in _rows_of([record], form.after, form):
@@ -209,7 +211,7 @@ def _changes(
         columns = []
         for column in (form.after, form.before, form.kind):
             given = _whole(table.column(column)) if envelope is None else _of_struct(envelope, column)
-            columns.append(fit(given, target.field(column).type, member_units(units, column)))
+            columns.append(fit(given, target.field(column).type, member_of(declared, column)))
         if wanted.new_columns:
             given = _whole(table.column(form.after)) if envelope is None else _of_struct(envelope, form.after)
             new.see_columns(given.type.value_type if form.in_list else given.type)
@@ -218,7 +220,7 @@ def _changes(
     inside = "payload" if wrapped else None
     readable = None if after_fields is None else schema
     seen = see if wanted.new_columns else None
-    records = parse_records(values, readable, target, finish, seen=seen, inside=inside, units=units)
+    records = parse_records(values, readable, target, finish, seen=seen, inside=inside, declared=declared)
     rows = _Envelopes(values, inside, records)
     return _unfolded(form, name, rows, wanted, new.types)
 
@@ -274,7 +276,7 @@ def _unfolded(
     if form.in_list:
         owners = pc.list_parent_indices(after).to_numpy()
         first_rows = after.offsets.to_numpy()[:-1] - after.offsets[0].as_py() if len(after) else first_rows
-        before = _aligned(after, before)
+        before = aligned(after, before)
         after, kinds, positions = after.flatten(), kinds[owners], positions[owners]
     if wanted.every_before and not form.whole_before:
         before = _from_old(form, given, (after, before, kinds), first_rows)
@@ -322,21 +324,6 @@ def _from_old(
         masks[column] = np.zeros(len(after), bool)
         masks[column][at[at < ends[owners]]] = True
     return rows_before(after, old, masks)
-
-
-def _aligned(after: pa.ListArray, before: pa.ListArray) -> pa.Array:
-    """The rows before that belong to the rows after, which are lists of the same length or missing."""
-    if not len(after):
-        return pa.nulls(0, before.type.value_type)
-    owners = pc.list_parent_indices(after).to_numpy()
-    starts = after.offsets.to_numpy()[:-1]
-    inside = np.arange(len(owners)) - (starts[owners] - starts[0])
-    lengths = pc.fill_null(pc.list_value_length(before), 0).to_numpy()
-    at = before.offsets.to_numpy()[:-1][owners] - before.offsets[0].as_py() + inside
-    missing = inside >= lengths[owners]
-    start = before.offsets[0].as_py()
-    values = before.values.slice(start, before.offsets[-1].as_py() - start)
-    return values.take(pa.array(np.where(missing, 0, at), mask=missing))
 
 
 def _retracts(after: pa.Array, before: pa.Array, wanted: Wanted, form: MessageFormat) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,9 @@ and `fit` casts the column. A value that does not fit is an ArrowInvalid error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -16,50 +18,33 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.kafka.from_json.connect_schema import Declared, member_of
+from tablestore_engine.kafka.from_json.decimal_bytes import decimals, decimals_of_records
 from tablestore_engine.kafka.json_encode import ALPHABET
 
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_DIGITS = 38
 _DAY_MILLIS = 86_400_000
 _BOUNDS = {"ms": (0, 10**14), "us": (10**14, 10**17), "ns": (10**17, 2**63)}
 _PER_MILLI = {"ms": 1, "us": 1000, "ns": 10**6}
-_UNITS = {
-    "io.debezium.time.Timestamp": "ms",
-    "io.debezium.time.MicroTimestamp": "us",
-    "io.debezium.time.NanoTimestamp": "ns",
-    "io.debezium.time.Time": "ms",
-    "io.debezium.time.MicroTime": "us",
-    "io.debezium.time.NanoTime": "ns",
-    "org.apache.kafka.connect.data.Timestamp": "ms",
-    "org.apache.kafka.connect.data.Time": "ms",
-}
-Units = Mapping[str, Any] | str | None
-"""The unit of numbers that are times; of a record, by the names of its fields. None: it follows from the size."""
+VARYING_DECIMAL = pa.struct([("scale", pa.int32()), ("value", pa.string())])
+"""A decimal with its own scale, as the parser reads it."""
 
 
-def units_of(schema: Any) -> Units:
-    """The units of times that the schema inside of a message names (Kafka Connect, Debezium)."""
-    if not isinstance(schema, dict):
-        return None
-    named = _UNITS.get(str(schema.get("name")))
-    if named or "items" in schema:
-        return named or units_of(schema["items"])
-    fields = schema.get("fields")
-    inner = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
-    return {str(one.get("field")).lower(): units_of(one) for one in inner} or None
-
-
-def member_units(units: Units, name: str) -> Units:
-    """The units of a field of a record."""
-    return units.get(name.lower()) if isinstance(units, Mapping) else None
-
-
-def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
+def wire_type(kind: pa.DataType, sample: Any, declared: Declared | None = None) -> pa.DataType | None:
     """The type in which values of a kind are read from JSON, by one of them (None: not known); None for no type."""
+    if declared is not None and not pa.types.is_nested(kind):
+        if declared.scale_varies and (sample is None or isinstance(sample, dict)):
+            return VARYING_DECIMAL
+        if declared.scale is not None and (sample is None or isinstance(sample, str)):
+            return pa.string()
     if pa.types.is_list(kind):
-        inner = wire_type(kind.value_type, next((one for one in _elements(sample) if one is not None), None))
+        element = next((one for one in _elements(sample) if one is not None), None)
+        inner = wire_type(kind.value_type, element, declared and declared.element)
         return None if inner is None else pa.list_(inner)
     if pa.types.is_struct(kind):
-        return _struct_type(kind, sample if isinstance(sample, dict) else {})
+        return _struct_type(kind, sample if isinstance(sample, dict) else {}, declared)
     if pa.types.is_map(kind):
         return None
     if isinstance(sample, (dict, list)):
@@ -67,7 +52,7 @@ def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
     if isinstance(sample, bool):
         return pa.bool_() if pa.types.is_boolean(kind) or pa.types.is_string(kind) else None
     if pa.types.is_decimal(kind):
-        return kind  # the parser takes numbers and texts
+        return _wide(kind)  # the parser takes numbers and texts
     if isinstance(sample, str) or (sample is None and not _is_number(kind)):
         return pa.bool_() if pa.types.is_boolean(kind) and sample is None else pa.string()
     if pa.types.is_floating(kind):
@@ -75,6 +60,13 @@ def wire_type(kind: pa.DataType, sample: Any) -> pa.DataType | None:
     if pa.types.is_string(kind):
         return pa.int64() if isinstance(sample, int) else None  # the text of a fraction is not kept by the parser
     return None if pa.types.is_binary(kind) else pa.int64()
+
+
+def _wide(kind: pa.Decimal128Type) -> pa.DataType:
+    """A type of decimals that holds whatever the parser takes for one: it checks the digits of a text, and then shifts
+    them by the scale without another check. It is never the type itself, so that the cast to this checks the result."""
+    most = _DIGITS - kind.scale
+    return pa.decimal128(most, kind.scale) if kind.precision < most else pa.decimal256(_DIGITS, kind.scale)
 
 
 def _elements(sample: Any) -> list[Any]:
@@ -85,12 +77,14 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _struct_type(kind: pa.StructType, sample: Mapping[str, Any]) -> pa.DataType | None:
-    fields = _wire_fields(kind, sample)
+def _struct_type(kind: pa.StructType, sample: Mapping[str, Any], declared: Declared | None) -> pa.DataType | None:
+    fields = _wire_fields(kind, sample, declared)
     return None if fields is None else pa.struct(fields)
 
 
-def wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Field] | None:
+def wire_row(
+    schema: pa.Schema, rows: Sequence[Mapping[str, Any]], declared: Declared | None = None
+) -> list[pa.Field] | None:
     """The fields of a row as the parser reads them, in each spelling that some rows have; None if it cannot."""
     sample: dict[str, Any] = {}
     texts = {one.name.lower() for one in schema if pa.types.is_string(one.type)}
@@ -99,7 +93,7 @@ def wire_row(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> list[pa.Fi
             known = sample.get(key)
             as_text = isinstance(value, str) and not isinstance(known, str) and key.lower() in texts
             sample[key] = value if as_text else _merged(known, value)
-    return _wire_fields(schema, sample)
+    return _wire_fields(schema, sample, declared)
 
 
 def _merged(known: Any, value: Any) -> Any:
@@ -127,12 +121,14 @@ def names_of(fields: Iterable[pa.Field]) -> Iterator[str]:
         yield from names_of(one.type.field(at) for at in range(one.type.num_fields))
 
 
-def _wire_fields(fields: Iterable[pa.Field], sample: Mapping[str, Any]) -> list[pa.Field] | None:
+def _wire_fields(
+    fields: Iterable[pa.Field], sample: Mapping[str, Any], declared: Declared | None
+) -> list[pa.Field] | None:
     """The fields as the parser reads them, in each spelling that the sample has; None if it cannot read one."""
     found = []
     for field in fields:
         for name in _spellings(sample, field.name) or [field.name]:
-            kind = wire_type(field.type, sample.get(name))
+            kind = wire_type(field.type, sample.get(name), member_of(declared, field.name))
             if kind is None:
                 return None
             found.append(pa.field(name, kind))
@@ -153,13 +149,18 @@ def members(record: Mapping[str, Any], fields: Iterable[pa.Field]) -> Iterator[t
         yield field, in_any_case.get(field.name.lower()) if exact is None else exact
 
 
-def fit(values: pa.Array, kind: pa.DataType, units: Units = None) -> pa.Array:
+def fit(values: pa.Array, kind: pa.DataType, declared: Declared | None = None) -> pa.Array:
     """Values as they were read, in the type of the table. Raises ArrowInvalid."""
     given = values.type
-    if given == kind:
+    if given == kind and (declared is None or not (pa.types.is_string(kind) or pa.types.is_nested(kind))):
         return values
     if pa.types.is_null(given):
         return pa.nulls(len(values), kind)
+    if declared is not None and declared.scale is not None and pa.types.is_string(given):
+        return decimals(from_base64(values), declared.scale, kind)
+    if declared is not None and declared.scale_varies and pa.types.is_struct(given):
+        raw = from_base64(pc.struct_field(values, "value"))
+        return decimals_of_records(raw, pc.struct_field(values, "scale"), kind)
     if pa.types.is_string(given) and pa.types.is_timestamp(kind):
         return _instants(values, kind)
     if pa.types.is_string(given) and pa.types.is_time(kind):
@@ -167,33 +168,44 @@ def fit(values: pa.Array, kind: pa.DataType, units: Units = None) -> pa.Array:
         return moment.cast(pa.time64("us")).cast(kind, safe=False)
     if pa.types.is_string(given) and pa.types.is_binary(kind):
         return from_base64(values)
+    if pa.types.is_string(given) and pa.types.is_decimal(kind):
+        return pa.array([_decimal(one) for one in values.to_pylist()], kind)
     if pa.types.is_integer(given) and pa.types.is_temporal(kind):
-        return _from_number(values, kind, units if isinstance(units, str) else None)
+        return _from_number(values, kind, None if declared is None else declared.unit)
     if pa.types.is_list(kind):
-        return _list(values, kind, units)
+        return _list(values, kind, declared and declared.element)
     if pa.types.is_struct(kind):
-        return _struct(values, kind, units)
+        return _struct(values, kind, declared)
     return values.cast(kind)
 
 
-def _list(values: pa.ListArray, kind: pa.ListType, units: Units) -> pa.Array:
+def _decimal(text: str | None) -> Decimal | None:
+    """The number of a text, which the parser has refused: Arrow's cast of texts takes some long ones for others."""
+    if text is None:
+        return None
+    if _NUMBER.fullmatch(text) is None:
+        raise pa.ArrowInvalid(f"'{text}' is no number")
+    return Decimal(text)
+
+
+def _list(values: pa.ListArray, kind: pa.ListType, declared: Declared | None) -> pa.Array:
     start, end = values.offsets[0].as_py(), values.offsets[-1].as_py()
-    inner = fit(values.values.slice(start, end - start), kind.value_type, units)
+    inner = fit(values.values.slice(start, end - start), kind.value_type, declared)
     offsets = pc.subtract(values.offsets, pa.scalar(start, values.offsets.type))
     return pa.ListArray.from_arrays(offsets, inner, kind, mask=values.is_null())
 
 
-def _struct(values: pa.StructArray, kind: pa.StructType, units: Units) -> pa.Array:
+def _struct(values: pa.StructArray, kind: pa.StructType, declared: Declared | None) -> pa.Array:
     if not kind.num_fields:
         return pa.nulls(len(values), kind)
     given = [one.name for one in values.type]
-    inner = [_member(values, _spellings(given, one.name), one.type, member_units(units, one.name)) for one in kind]
+    inner = [_member(values, _spellings(given, one.name), one.type, member_of(declared, one.name)) for one in kind]
     return pa.StructArray.from_arrays(inner, fields=list(kind), mask=values.is_null())
 
 
-def _member(values: pa.StructArray, names: list[str], kind: pa.DataType, units: Units) -> pa.Array:
+def _member(values: pa.StructArray, names: list[str], kind: pa.DataType, declared: Declared | None) -> pa.Array:
     """A field that the records spell in these ways: the first that is no null."""
-    found = [fit(pc.struct_field(values, name), kind, units) for name in names]
+    found = [fit(pc.struct_field(values, name), kind, declared) for name in names]
     return pc.coalesce(*found) if found else pa.nulls(len(values), kind)
 
 

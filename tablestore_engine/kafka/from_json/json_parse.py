@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json
 
-from tablestore_engine.kafka.from_json.json_convert import Units, fit, member_units, members
+from tablestore_engine.kafka.from_json.connect_schema import Declared, member_of
+from tablestore_engine.kafka.from_json.json_convert import VARYING_DECIMAL, fit, members
 from tablestore_engine.schema.types.arrow import from_arrow_type
 
 _BLOCK = 1 << 28
@@ -128,7 +129,7 @@ def parse_records(
     *,
     seen: Callable[[Mapping[str, Any]], None] | None = None,
     inside: str | None = None,
-    units: Units = None,
+    declared: Declared | None = None,
 ) -> Records:
     """The records of JSON objects.
 
@@ -139,11 +140,11 @@ def parse_records(
         wanted: the types of the columns in the end.
         finish: makes columns of these types of those that were read; raises ArrowInvalid.
         seen: is given each record that Python's parser read; with it, `finish` has columns that `schema` does not name.
-        units: the units of times in them.
+        declared: what a schema says of the columns.
         inside: the field that may hold the record, in a record that is read by itself.
     """
     parser = _Parser(values, schema, wanted, finish, seen=seen, inside=inside)
-    parser.units = units
+    parser.declared = declared
     if schema is not None:
         parser.parse(0, len(values))
     else:
@@ -172,7 +173,7 @@ class _Parser:
         self._finish = finish
         self._inside = inside
         self._seen = seen
-        self.units: Units = None
+        self.declared: Declared | None = None
         self._refused_records = 0
         self.tables: list[pa.Table] = []
         self.positions: list[Positions] = []
@@ -251,11 +252,17 @@ class _Parser:
         return held if isinstance(held, dict) else found
 
     def _row(self, record: bytes) -> list[Any]:
-        found = json.loads(record, parse_float=str)
+        found = json.loads(record, parse_float=_Fraction)
         if not isinstance(found, dict):
             raise TypeError("it is no JSON object")
         given = members(self._record(found), self._wanted)
-        return [_member(field, value, self.units) for field, value in given]
+        return [_member(field, value, self.declared) for field, value in given]
+
+
+class _Fraction(str):
+    """The text of a number with a fraction."""
+
+    __slots__ = ()
 
 
 class Unfit(ValueError):
@@ -271,15 +278,15 @@ class Unfit(ValueError):
         return Unfit(self._what, (name, *self._path))
 
 
-def _member(field: pa.Field, value: Any, units: Units) -> Any:
+def _member(field: pa.Field, value: Any, declared: Declared | None) -> Any:
     """The value of a field of a record, as `lenient`."""
     try:
-        return lenient(value, field.type, member_units(units, field.name))
+        return lenient(value, field.type, member_of(declared, field.name))
     except Unfit as error:
         raise error.within(field.name) from None
 
 
-def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
+def lenient(value: Any, kind: pa.DataType, declared: Declared | None = None) -> Any:
     """A value of Python's JSON parser, where numbers with a fraction are texts, as one that Arrow takes for a type.
 
     Raises Unfit.
@@ -287,24 +294,30 @@ def lenient(value: Any, kind: pa.DataType, units: Units = None) -> Any:
     if value is None:
         return None
     if pa.types.is_struct(kind) and isinstance(value, dict):
-        return {field.name: _member(field, one, units) for field, one in members(value, kind)}
+        return {field.name: _member(field, one, declared) for field, one in members(value, kind)}
     if pa.types.is_map(kind) and isinstance(value, dict):
-        return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
+        element = declared and declared.element
+        return [(lenient(k, kind.key_type), lenient(one, kind.item_type, element)) for k, one in value.items()]
     if pa.types.is_list(kind) and isinstance(value, list):
-        return [lenient(one, kind.value_type, units) for one in value]
-    if pa.types.is_string(kind):
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return [lenient(one, kind.value_type, declared and declared.element) for one in value]
     try:
+        if declared is not None and not pa.types.is_nested(kind):
+            if declared.scale is not None and type(value) is str:
+                return fit(pa.array([value]), kind, declared)[0].as_py()
+            if declared.scale_varies and isinstance(value, dict):
+                return fit(pa.array([value], VARYING_DECIMAL), kind, declared)[0].as_py()
+        if pa.types.is_string(kind):
+            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if pa.types.is_nested(kind) or isinstance(value, (dict, list)):
             raise ValueError
-        return _leaf(value, kind, units)
+        return _leaf(value, kind, declared)
     except _REFUSED:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         shown = text[:_SHOWN].encode(errors="backslashreplace").decode()
         raise Unfit(f"'{shown}{'…' if len(text) > _SHOWN else ''}' is no {from_arrow_type(kind)}") from None
 
 
-def _leaf(value: Any, kind: pa.DataType, units: Units) -> Any:
+def _leaf(value: Any, kind: pa.DataType, declared: Declared | None) -> Any:
     """A number, text or boolean as a value of a type. Raises ValueError, OverflowError or ArrowInvalid."""
     if pa.types.is_boolean(kind):
         if type(value) is int:
@@ -319,7 +332,8 @@ def _leaf(value: Any, kind: pa.DataType, units: Units) -> Any:
     fractions = pa.types.is_decimal(kind) or pa.types.is_floating(kind)
     is_number = type(value) is int and not fractions and -(1 << 63) <= value < 1 << 63
     given = pa.array([value if is_number else str(value)])
-    return fit(given, kind, units)[0].as_py()
+    unit = None if declared is None else Declared(unit=declared.unit)
+    return fit(given, kind, unit)[0].as_py()
 
 
 def _bad(position: int, error: Exception) -> BadRecord:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.kafka.from_json.connect_schema import Declared
 from tablestore_engine.schema.table.create_schema import check_names
 
 _REFUSED = (pa.ArrowException, ValueError, TypeError, OverflowError)
@@ -48,16 +49,25 @@ def having(
 
 
 class NewColumns:
-    """The new columns among those that messages have; a null says nothing of a type. `names` are those of the table."""
+    """The new columns among those that messages have; a null says nothing of a type. `names` are those of the table.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    What a schema declares has the type that it says, whatever the values are.
+    """
+
+    def __init__(self, names: Iterable[str], declared: Declared | None = None) -> None:
         self._known = {one.lower() for one in names}
         self._found: dict[str, tuple[str, pa.DataType]] = {}
+        types = {} if declared is None else {name: declared.fields[name.lower()].type for name in declared.names}
+        for name, kind in types.items():
+            if kind is not None and why_no_column(name) is None:
+                self._see(name, kind)
+        self._known |= {*self._found}
 
     def see_columns(self, columns: pa.StructType) -> None:
         """Take note of rows that were parsed together."""
         for one in columns:
-            self._see(one.name, one.type)
+            # A text that the parser took for a time is text in JSON, and others of the column may be no times.
+            self._see(one.name, pa.string() if pa.types.is_temporal(one.type) else one.type)
 
     def see_row(self, row: Mapping[str, Any]) -> None:
         """Take note of a row that Python's parser has read."""
@@ -78,8 +88,6 @@ class NewColumns:
     def _see(self, name: str, kind: pa.DataType) -> None:
         if name.lower() in self._known or pa.types.is_null(kind):
             return
-        # A text that the parser took for a time is text in JSON, and others of the column may be no times.
-        kind = pa.string() if pa.types.is_temporal(kind) else kind
         first, before = self._found.get(name.lower(), (name, kind))
         self._found[name.lower()] = first, _common(before, kind)
 
@@ -95,7 +103,8 @@ def _type_of(value: Any) -> pa.DataType:
 
 def _is_possible(kind: pa.DataType) -> bool:
     """Whether a column can have a type."""
-    return not _is_open(kind) and _depth(kind) <= _DEEPEST and _has_names(kind)
+    too_long = pa.types.is_decimal(kind) and not pa.types.is_decimal128(kind)
+    return not too_long and not _is_open(kind) and _depth(kind) <= _DEEPEST and _has_names(kind)
 
 
 def _inner(kind: pa.DataType) -> list[pa.Field]:
@@ -132,6 +141,8 @@ def _is_open(kind: pa.DataType) -> bool:
 
 def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """A type for the values of two types: text where there is no other."""
+    if pa.types.is_binary(one) != pa.types.is_binary(other):
+        return pa.string()
     schemas = [pa.schema([("value", kind)]) for kind in (one, other)]
     try:
         return one if one == other else pa.unify_schemas(schemas, promote_options="permissive").field(0).type

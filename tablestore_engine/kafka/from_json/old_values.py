@@ -66,3 +66,18 @@ def rows_before(after: pa.StructArray, old: pa.StructArray, nulls: Mapping[str, 
             same = pc.if_else(pa.array(nulls[field.name]), pa.scalar(None, field.type), same)
         columns.append(pc.coalesce(pc.struct_field(old, field.name), same))
     return pa.StructArray.from_arrays(columns, fields=list(after.type), mask=old.is_null())
+
+
+def aligned(after: pa.ListArray, before: pa.ListArray) -> pa.Array:
+    """The rows before that belong to the rows after, which are lists of the same length or missing."""
+    if not len(after):
+        return pa.nulls(0, before.type.value_type)
+    owners = pc.list_parent_indices(after).to_numpy()
+    starts = after.offsets.to_numpy()[:-1]
+    inside = np.arange(len(owners)) - (starts[owners] - starts[0])
+    lengths = pc.fill_null(pc.list_value_length(before), 0).to_numpy()
+    at = before.offsets.to_numpy()[:-1][owners] - before.offsets[0].as_py() + inside
+    missing = inside >= lengths[owners]
+    start = before.offsets[0].as_py()
+    values = before.values.slice(start, before.offsets[-1].as_py() - start)
+    return values.take(pa.array(np.where(missing, 0, at), mask=missing))

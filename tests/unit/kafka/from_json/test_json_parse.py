@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal, localcontext
 
 import pyarrow as pa
 import pytest
@@ -35,3 +36,24 @@ def test_a_reason_names_the_column_and_the_value(values, reason):
     found = decode("json", texts, [None] * 3, wanted)
     assert found.rows.num_rows == 2
     assert [(one.position, one.reason[: len(reason)]) for one in found.bad] == [(1, reason)]
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(10, 2), (38, 2), (36, 2), (38, 0), (38, 38), (19, 19), (18, 4)])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_decimals_are_exact_or_bad(precision, scale, as_text):
+    """Python's decimals are the judge; Arrow takes some numbers with too many digits for others."""
+    kind = pa.decimal128(precision, scale)
+    limit = Decimal((0, (1,), precision - scale))
+    small, big = Decimal((0, (9,) * precision, -scale)), str(1 << 130)
+    texts = ["0", "-1.5", "1e3", "12345678", *("9" * n for n in (9, 10, 36, 38, 39)), str(1 << 127), big, "0.5"]
+    texts += [f"{1 << 127}.00", f"{1 << 128}", f"{1 << 256}", "3" + "0" * 40, f"{small:f}", f"-{small:f}"]
+    with localcontext(prec=400):
+        good = [abs(Decimal(one)) < limit and not Decimal(one).scaleb(scale) % 1 for one in texts]
+    values = [f'"{one}"' if as_text else one for one in texts]
+    lines = [f'{{"id": {at}, "v": {value}}}'.encode() for at, value in enumerate(values)]
+    wanted = Wanted(pa.schema([("id", pa.int32()), ("v", kind)]), ("id",))
+    for batch in (lines, *([one] for one in lines)):
+        found = decode("json", batch, [None] * len(batch), wanted)
+        ids = found.rows.column("id").to_pylist()
+        assert ids == [at for at in range(len(texts)) if good[at] and lines[at] in batch]
+        assert found.rows.column("v").to_pylist() == [Decimal(texts[at]) for at in ids]
