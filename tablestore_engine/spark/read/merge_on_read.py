@@ -30,6 +30,7 @@ from tablestore_engine.schema.merge_engines.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system_columns import KEY_PREFIX, RECORD_COLUMNS, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.types.types import STRING_ROOTS, has_root
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.format_braces import formatted
 from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
@@ -271,9 +272,11 @@ class TableReader:
 
     @cached_property
     def _group(self) -> str:
-        """The columns that the records of one row have in common."""
-        keys = [f"r.{formatted(k)}" for k in self._schema.primary_keys]
-        return ", ".join([*keys, f"r.{_DIRECTORY}"] if self._schema.crosses_partitions else keys)
+        """The columns that the records of one row have in common. Null and '' are two partitions of one directory."""
+        names = [*self._schema.primary_keys]
+        if self._schema.crosses_partitions:
+            names += [_DIRECTORY, *(f.name for f in self._schema.partition_fields if has_root(f.type, STRING_ROOTS))]
+        return ", ".join(f"r.{formatted(name)}" for name in names)
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""

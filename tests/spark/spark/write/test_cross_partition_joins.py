@@ -79,6 +79,20 @@ def test_a_key_moves(store, way):
     check()
 
 
+def test_a_key_moves_between_partitions_of_one_directory(store):
+    """Null, blanks and the name that the directory has are four partitions."""
+    store.execute(TABLE.format(", 'write-only' = 'true'"))
+    partitions, state = [None, "", "  ", "__DEFAULT_PARTITION__"], {}
+    for turn in range(5):
+        state |= {key: (partitions[(turn + key) % 4], turn) for key in range(4)}
+        values = ", ".join(f"({'NULL' if dt is None else repr(dt)}, {key}, {v})" for key, (dt, v) in state.items())
+        store.execute(f"INSERT INTO t VALUES {values}")
+        assert rows(store, QUERY) == in_order((key, *one) for key, one in state.items())
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store, QUERY) == in_order((key, *one) for key, one in state.items())
+    check_invariants(store.table("t"))
+
+
 @pytest.mark.cover
 @pytest.mark.parametrize(
     ("options", "expected"),
