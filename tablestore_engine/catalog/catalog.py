@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.folders import DEFAULT_DATABASE, Folders
-from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
+from tablestore_engine.catalog.log_topics import begin_log, drop_log_of, new_log, with_topic
 from tablestore_engine.catalog.view_and_function_store import FUNCTIONS, VIEWS, RecordStore
 from tablestore_engine.errors import (
     DatabaseAlreadyExists,
@@ -30,7 +30,6 @@ from tablestore_engine.errors import (
     did_you_mean,
     nearest,
 )
-from tablestore_engine.kafka.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
@@ -151,7 +150,7 @@ class Catalog:
         removed = self.paths.hidden_database_dir(found, self._new_id())
         directory = self.paths.database_dir(found)
         for one in self.list_tables(found):
-            drop_log(self._log_of(found, one))
+            self._drop_log(found, one)
         if self.io.exists(directory) and self.io.rename(directory, removed):
             self.io.delete_tree(removed)
 
@@ -316,7 +315,7 @@ class Catalog:
         path = self._folders.table(database, name)
         assert path is not None
         found = self.require_database(database)
-        drop_log(self._log_of(found, name))
+        self._drop_log(found, name)
         removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
         try:
             moved = self.io.rename(path, removed)
@@ -327,12 +326,10 @@ class Catalog:
         if moved:
             self.io.delete_tree(removed)
 
-    def _log_of(self, database: str, name: str) -> LogSettings | None:
-        """The log of a table; None also for a table that cannot be read, and that may be dropped."""
-        try:
-            return settings_of(self.load_table(database, name).schema)
-        except TableStoreError:
-            return None
+    def _drop_log(self, database: str, name: str) -> None:
+        """Delete the topic of a table; nothing for one that cannot be read, and that may be dropped."""
+        with suppress(TableStoreError):
+            drop_log_of(self.load_table(database, name).state)
 
     def rename_table(self, database: str, name: str, new_database: str, new_name: str) -> None:
         """Rename a table or view. Raises TableNotFound, TableAlreadyExists, DatabaseNotFound."""

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from tablestore_engine.errors import AlreadyExistsError, LogBehindError, LogDependencyError, LogError, TableStoreError
 from tablestore_engine.kafka.settings import LogSettings, check_log, check_topic, has_log, settings_of
-from tablestore_engine.kafka.topics import create_topic, delete_topic
+from tablestore_engine.kafka.topics import create_topic, delete_topic, set_retention
 from tablestore_engine.operation.changelog.log_position import LogPosition, forget_position, note_position
+from tablestore_engine.operation.log_store.unpublished_snapshots import anothers_snapshot
 from tablestore_engine.options import LogOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table import Table
@@ -101,20 +102,48 @@ def replaced_log(state: TableState, wanted: TableSchema, tables: Tables) -> Iter
         note_position(state, replace(position, snapshot=latest.id, mark=latest.mark) if latest else position)
     try:
         yield schema
-    except LogBehindError:
-        _give_up(state, given_up)  # the table is replaced
+    except LogBehindError:  # the table is replaced
+        _give_up(state, given_up)
+        _set_retention(old, new)
         raise
     except BaseException:
         _give_up(state, made)
         raise
     _give_up(state, given_up)
+    _set_retention(old, new)
+
+
+def _set_retention(old: LogSettings | None, new: LogSettings | None) -> None:
+    """Give the topic that a log keeps its new retention, if that is another one; a warning when that fails."""
+    if old is None or new is None or old.topic != new.topic or old.retention_millis == new.retention_millis:
+        return
+    try:
+        set_retention(new)
+    except (LogError, LogDependencyError) as error:
+        _log.warning("Topic '%s' keeps its retention; CREATE OR REPLACE TABLE sets it again: %s", new.topic, error)
 
 
 def _give_up(state: TableState, log: LogSettings | None) -> None:
     """Delete the topic of a table that has another one, or none, and its note."""
     if log is not None:
-        drop_log(log)
+        drop_log_of(state, log)
         forget_position(state, log.topic)
+
+
+def drop_log_of(state: TableState, log: LogSettings | None = None) -> None:
+    """Delete the topic of a table, or another one that it had, unless that has changes of a table elsewhere."""
+    log = log or settings_of(state.schema)
+    if log is None:
+        return
+    with suppress(TableStoreError):  # of a table that is damaged, or of a topic that cannot be read
+        snapshot = anothers_snapshot(state, log)
+        if snapshot:
+            _log.warning(
+                "Topic '%s' stays: it has changes of snapshot %d, which table %s does not have.",
+                log.topic, snapshot, state.name,
+            )  # fmt: skip
+            return
+    drop_log(log)
 
 
 def drop_log(log: LogSettings | None) -> None:

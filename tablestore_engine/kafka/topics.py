@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from tablestore_engine.errors import AlreadyExistsError, LogError
 from tablestore_engine.kafka.client import SECONDS, admin, kafka, log_errors
 from tablestore_engine.kafka.settings import LogSettings
 
+_RETENTION = "retention.ms"
 _ALREADY_EXISTS = "TOPIC_ALREADY_EXISTS"
 _UNKNOWN = ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION")
 _NOT_ALLOWED = "TOPIC_AUTHORIZATION_FAILED"
@@ -24,9 +24,8 @@ def create_topic(log: LogSettings) -> bool:
         AlreadyExistsError: a topic of this name has messages, or other partitions.
         LogError: the brokers cannot be reached, or refuse.
     """
-    client, config = admin(log), {}
-    if log.retention_millis is not None:
-        config["retention.ms"] = str(log.retention_millis)
+    client = admin(log)
+    config = {} if log.retention_millis is None else {_RETENTION: str(log.retention_millis)}
     new = kafka().admin.NewTopic(log.topic, num_partitions=log.partitions, config=config)
     try:
         with log_errors(log, f"Topic '{log.topic}' was not made"):
@@ -34,13 +33,13 @@ def create_topic(log: LogSettings) -> bool:
     except LogError as error:
         if error.code != _ALREADY_EXISTS:
             raise
-        _take(log, config)
+        _take(log)
         return True
     _await_leaders(log)
     return False
 
 
-def _take(log: LogSettings, config: Mapping[str, str]) -> None:
+def _take(log: LogSettings) -> None:
     found = partitions_of(log)
     ends = end_offsets(log)
     if found != log.partitions or any(ends):
@@ -49,19 +48,22 @@ def _take(log: LogSettings, config: Mapping[str, str]) -> None:
             f"{' and messages' if any(ends) else f', and the table needs {log.partitions}'}.",
             hint="Name another one by 'log.kafka.topic', or delete it.",
         )
-    if config:
-        api = kafka().admin
-        resource = api.ConfigResource(
-            api.ConfigResource.Type.TOPIC,
-            log.topic,
-            incremental_configs=[
-                api.ConfigEntry(key, value, incremental_operation=api.AlterConfigOpType.SET)
-                for key, value in config.items()
-            ],
-        )
-        with log_errors(log, f"The retention of topic '{log.topic}' was not set"):
-            for future in admin(log).incremental_alter_configs([resource], request_timeout=SECONDS).values():
-                future.result(SECONDS)
+    if log.retention_millis is not None:
+        set_retention(log)
+
+
+def set_retention(log: LogSettings) -> None:
+    """Give a topic the retention of a log; without one that of the brokers. Raises LogError."""
+    api, millis = kafka().admin, log.retention_millis
+    entry = api.ConfigEntry(
+        _RETENTION,
+        None if millis is None else str(millis),
+        incremental_operation=api.AlterConfigOpType.DELETE if millis is None else api.AlterConfigOpType.SET,
+    )
+    resource = api.ConfigResource(api.ConfigResource.Type.TOPIC, log.topic, incremental_configs=[entry])
+    with log_errors(log, f"The retention of topic '{log.topic}' was not set"):
+        for future in admin(log).incremental_alter_configs([resource], request_timeout=SECONDS).values():
+            future.result(SECONDS)
 
 
 def _await_leaders(log: LogSettings) -> None:

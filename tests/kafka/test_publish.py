@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from support.kafka_broker import folded, messages
 from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.catalog.log_topics import replaced_log
 from tablestore_engine.errors import AlreadyExistsError, LogError
 from tablestore_engine.kafka import transactional_producer
 from tablestore_engine.operation.commit.change import LOG_SENT
@@ -42,6 +44,12 @@ def test_the_topic_has_a_partition_for_each_bucket_and_is_dropped(logged, broker
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     config = client.describe_configs([resource])[resource].result(10)
     assert config["retention.ms"].value == "7200000"
+    for retention, millis in (("1 h", "3600000"), (None, "604800000")):  # without one, that of the brokers
+        more = {} if retention is None else {"log.retention": retention}
+        options = {key: text for key, text in table.schema.options.items() if key != "log.retention"} | more
+        with replaced_log(table.state, replace(table.schema, options=options), list):
+            pass
+        assert client.describe_configs([resource])[resource].result(10)["retention.ms"].value == millis
     table.write(keyed_arrow(1, *range(30)))
     assert {one[0] for one in messages(broker.servers, topic)} == {0, 1, 2}
     with pytest.raises(AlreadyExistsError, match="exists already, with 3 partitions and messages"):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 import time
 
+import pyarrow as pa
 import pytest
+from confluent_kafka import OFFSET_END, TopicPartition
+from confluent_kafka.admin import AdminClient
 from support.kafka_broker import messages
 from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
@@ -156,3 +159,18 @@ def test_a_table_without_a_log_says_so(tmp_path):
     table.write(keyed_arrow(1, 1))
     with pytest.raises(LogError, match="has no log"):
         table.read_log()
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_rows_are_there_when_all_messages_have_expired(logged, broker, topic, normalize):
+    table = logged(bucket="2")
+    upsert(table, *((at, at) for at in range(5)))
+    client = AdminClient({"bootstrap.servers": broker.servers})
+    ends = [TopicPartition(topic, number, OFFSET_END) for number in range(2)]
+    for future in client.delete_records(ends).values():
+        future.result(10)
+    found = pa.Table.from_batches(reload(table).read_log("full", normalize=normalize))
+    assert sorted(found.column("id").to_pylist()) == [*range(5)]
+    upsert(table, (7, 7))
+    found = pa.Table.from_batches(reload(table).read_log("full", normalize=normalize))
+    assert sorted(found.column("id").to_pylist()) == [*range(5), 7]

@@ -1,4 +1,5 @@
-"""Rows before a change of which the message holds only the key, where the whole row is asked for.
+"""Rows before a change of which the message holds only the key, where more is asked for: the whole row, or the columns
+that say which row of a key is the newest.
 
 Such a row would read as one whose other columns are null. Debezium writes it without a full replica identity.
 """
@@ -7,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -19,7 +19,7 @@ from tablestore_engine.kafka.from_json.json_parse import BadRecord
 from tablestore_engine.kafka.message_formats import BEFORE, DELETE
 
 _FORMATS = ("debezium-json", "ogg-json")
-_BEFORE = "before"
+_BEFORE, _BY_KEY = "before", "upsert-json"
 
 
 def with_key_only_as_bad(name: str, found: Decoded, values: Sequence[Any], keys: Sequence[Any]) -> Decoded:
@@ -38,16 +38,24 @@ def with_key_only_as_bad(name: str, found: Decoded, values: Sequence[Any], keys:
             bad.append(
                 BadRecord(at, f"the row in '{_BEFORE}' has only the columns of the key: {', '.join(sorted(row))}")
             )
-    if not bad:
+    return found.without(bad) if bad else found
+
+
+def with_unordered_as_bad(name: str, found: Decoded, values: Sequence[Any], sequence: Sequence[str]) -> Decoded:
+    """The same changes; deletes are bad whose message lacks a column of the sequence: a null is older than the row that
+    is there, which would stay."""
+    removes = found.kinds == DELETE
+    if not sequence or not removes.any() or name not in (*_FORMATS, _BY_KEY):
         return found
-    keep = ~np.isin(found.positions, [one.position for one in bad])
-    return replace(
-        found,
-        rows=found.rows.filter(keep),
-        kinds=found.kinds[keep],
-        positions=found.positions[keep],
-        bad=(*found.bad, *bad),
-    )
+    lacks = reduce(np.logical_or, (found.rows.column(one).is_null().to_numpy() for one in sequence)) & removes
+    bad = []
+    for at in np.unique(found.positions[lacks]).tolist():
+        row = set() if name == _BY_KEY else _fields(values[at], _BEFORE)
+        missing = [one for one in sequence if one.lower() not in row]
+        if missing:
+            why = f"a delete lacks '{missing[0]}', which says how new it is ('sequence.field')"
+            bad.append(BadRecord(at, why))
+    return found.without(bad) if bad else found
 
 
 def _fields(text: bytes | None, inside: str | None = None) -> set[str]:

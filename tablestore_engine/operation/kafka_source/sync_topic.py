@@ -24,6 +24,7 @@ from tablestore_engine.mergetree.arrow_kernels.row_ids import rows_differ
 from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, check_consumed, positions_of
 from tablestore_engine.operation.kafka_source.dead_letters import letters_of, refuse_letters, write_dead_letters
 from tablestore_engine.operation.kafka_source.refused_messages import REFUSED, with_refused_as_bad
+from tablestore_engine.operation.kafka_source.rows_of_key_only import with_unordered_as_bad
 from tablestore_engine.operation.kafka_source.source import (
     KafkaSource,
     check_format,
@@ -150,6 +151,9 @@ class _Sync:
         if found.new_columns:
             self._add(found.new_columns)
             found = decode(self._source.format, values, keys, self._wanted())
+        options = self._state.schema.core_options
+        if not options.ignore_delete:
+            found = with_unordered_as_bad(self._source.format, found, values, options.sequence_field)
         found = with_unmatched_as_bad(self._state, found)
         taken = consumed(self._source, self._before, offsets)
         try:

@@ -20,6 +20,7 @@ from tablestore_engine.kafka.topic_reader import Chunk, read_between, snapshot_o
 from tablestore_engine.kafka.topics import first_offsets, last_stable_offsets, offsets_at, partitions_of
 from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
 from tablestore_engine.operation.log_store.normalize import Normalizer
+from tablestore_engine.operation.log_store.unpublished_snapshots import has_changes
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.plan_scan import plan_scan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
@@ -89,7 +90,7 @@ def read_log(
     elif held is not None:
         _warm(state, held, start)
     count = partitions_of(log) if ends is None else len(ends)  # a replaced table may have another number of buckets
-    for chunk in read_between(log, _padded(start.offsets, count), ends):
+    for chunk in read_between(log, _still_there(state, log, start, count), ends):
         if follow:
             _check_columns(state)
         rows, kinds = _changes(state, log, chunk, start.snapshot)
@@ -97,6 +98,22 @@ def read_log(
             rows, kinds = held.normalized(rows, kinds)
         if follow or rows.num_rows:
             yield _with_kinds(rows, kinds)
+
+
+def _still_there(state: TableState, log: LogSettings, start: LogStart, count: int) -> list[int]:
+    """The offsets of a reader, or those of the oldest messages where the retention of the topic has deleted others that
+    say nothing new. Raises LogError if some of them did."""
+    offsets, first = _padded(start.offsets, count), first_offsets(log)[:count]
+    if not any(kept > offset for kept, offset in zip(first, offsets, strict=False)):
+        return offsets
+    latest = state.snapshots.latest()
+    newer = range(start.snapshot + 1, latest.id + 1) if latest and start.snapshot else ()
+    if not start.snapshot or any(has_changes(state.snapshots.load(one)) for one in newer):
+        raise LogError(
+            f"Messages of topic '{log.topic}' after snapshot {start.snapshot} were deleted, such as by its retention.",
+            hint=f"Begin anew. If it is the same then: {restart_hint(state)}",
+        )
+    return [max(pair) for pair in zip(offsets, [*first, *[0] * (count - len(first))], strict=True)]
 
 
 def _check_columns(state: TableState) -> None:

@@ -216,21 +216,34 @@ def _in_topic(state: TableState, log: LogSettings, noted: LogPosition) -> LogPos
         raise LogError(
             f"Topic '{log.topic}' was made anew: it lacks messages that were published.", hint=restart_hint(state)
         )
-    newest, mark = newest_snapshot(log, noted.offsets)
+    newest, found = _newest(state, log, noted)
     if newest <= noted.snapshot:
         return noted
-    try:
-        found = state.snapshots.load(newest)
-        if mark not in ("", _short(found.mark)):
-            raise SnapshotNotFound(f"Snapshot {newest} is another one.")  # the table was restored, or the topic was
-    except SnapshotNotFound:
+    if found is None:
         if noted_position(state) != noted:
-            raise _overtaken(state) from None  # and what the other one has published expired
+            raise _overtaken(state)  # and what the other one has published expired
         raise LogError(
             f"Topic '{log.topic}' has changes of snapshot {newest}, which table {state.name} does not have.",
             hint=restart_hint(state),
-        ) from None
+        )
     return LogPosition(log.topic, newest, found.mark, tuple(ends))
+
+
+def _newest(state: TableState, log: LogSettings, noted: LogPosition) -> tuple[int, Snapshot | None]:
+    """The newest snapshot of which the topic has changes behind a position (0: none); None if the table has no such
+    one: the table was restored, the topic was, or it is that of another table."""
+    newest, mark = newest_snapshot(log, noted.offsets)
+    with suppress(SnapshotNotFound):
+        found = state.snapshots.load(newest) if newest else None
+        return newest, found if found is not None and mark in ("", _short(found.mark)) else None
+    return newest, None
+
+
+def anothers_snapshot(state: TableState, log: LogSettings) -> int:
+    """The snapshot of another table of which the topic of a table has changes; 0 if it has none. Raises LogError."""
+    noted = noted_position(state)
+    newest, found = _newest(state, log, noted)
+    return newest if newest > noted.snapshot and found is None else 0
 
 
 def _short(mark: str) -> str:
@@ -289,7 +302,7 @@ class _Progress:
             offsets = tuple(int(one) for one in sent.split(","))
             self.position = LogPosition(self._log.topic, snapshot.id, snapshot.mark, offsets)
             return
-        messages = self._messages_between(before, snapshot) if _has_changes(snapshot) or not follows else iter(())
+        messages = self._messages_between(before, snapshot) if has_changes(snapshot) or not follows else iter(())
         first = next(messages, None)
         if first is not None:
             if self._log.partitions > len(offsets):
@@ -325,7 +338,8 @@ class _Progress:
             yield from messages_of(changes, replace(log, topic=self._log.topic))
 
 
-def _has_changes(snapshot: Snapshot) -> bool:
+def has_changes(snapshot: Snapshot) -> bool:
+    """Whether a snapshot has changes of rows that are sent to a log."""
     return snapshot.commit_kind not in NO_ROWS and UNTRACKED not in (snapshot.properties or {})
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tablestore_engine.kafka.decode_messages import Wanted, decode
-from tablestore_engine.operation.kafka_source.rows_of_key_only import with_key_only_as_bad
+from tablestore_engine.operation.kafka_source.rows_of_key_only import with_key_only_as_bad, with_unordered_as_bad
 
 WANTED = Wanted(pa.schema([("id", pa.int32()), ("v", pa.int32())]), every_before=True)
 ROW = {"id": 1, "v": 1}
@@ -54,3 +54,23 @@ def test_formats_with_a_row_before(name, expected):
         "json": {"id": 1},
     }[name]
     assert bad(message, name=name) == expected
+
+
+DELETES = {
+    "upsert-json": ([None, b'{"id": 2, "v": 5}'], [0]),
+    "debezium-json": ([{"before": {"id": 1}, "op": "d"}, {"before": {"id": 1, "V": None}, "op": "d"}], [0]),
+    "ogg-json": ([{"before": {"id": 1}, "op_type": "D"}, {"before": ROW, "op_type": "D"}], [0]),
+    "canal-json": ([{"data": [{"id": 1}], "type": "DELETE"}], []),
+}
+
+
+@pytest.mark.parametrize("name", DELETES)
+def test_a_delete_without_its_order_would_remove_nothing(name):
+    messages, expected = DELETES[name]
+    values = [json.dumps(one).encode() if isinstance(one, dict) else one for one in messages]
+    found = decode(name, values, [b'{"id": 1}'] * len(values), Wanted(WANTED.schema, ("id",)))
+    assert with_unordered_as_bad(name, found, values, ()) is found
+    ordered = with_unordered_as_bad(name, found, values, ("v",))
+    assert [one.position for one in ordered.bad] == expected
+    assert ordered.rows.num_rows == len(values) - len(expected)
+    assert all("'v'" in one.reason for one in ordered.bad)

@@ -47,7 +47,25 @@ def test_a_reader_ends_when_columns_are_changed(tmp_path, topic, monkeypatch):
 
     monkeypatch.setattr(read_log, "read_between", between)
     monkeypatch.setattr(read_log, "partitions_of", lambda log: 1)
+    monkeypatch.setattr(read_log, "first_offsets", lambda log: [0])
     reader = read_log.read_log(table.state, LogStart(0, ()), follow=True)
     assert [next(reader).num_rows, next(reader).num_rows] == [0, 0]
     with pytest.raises(LogError, match=r"Columns of table default\.t were changed .* Begin anew"):
         next(reader)
+
+
+def test_messages_that_expired_are_missing_where_they_say_something_new(tmp_path, topic, monkeypatch):
+    begun = []
+    monkeypatch.setattr(read_log, "read_between", lambda log, starts, ends: begun.append(starts) or iter(()))
+    monkeypatch.setattr(read_log, "last_stable_offsets", lambda log: [9, 9])
+    monkeypatch.setattr(read_log, "first_offsets", lambda log: [3, 9])
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    for offsets, expected in (((5, 9), [5, 9]), ((5, 7), [5, 9]), ((0,), [3, 9])):
+        rows = [one for batch in read_log.read_log(table.state, LogStart(1, offsets)) for one in batch.to_pylist()]
+        assert (len(rows), begun.pop()) == (1, expected)
+    table.write(keyed_arrow(2, 2))
+    assert list(read_log.read_log(table.state, LogStart(1, (5, 9)))) and begun.pop() == [5, 9]
+    for start in (LogStart(1, (5, 7)), LogStart(0, (0, 0))):
+        with pytest.raises(LogError, match=r"after snapshot \d were deleted.* Begin anew"):
+            list(read_log.read_log(table.state, start))
