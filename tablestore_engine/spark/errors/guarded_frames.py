@@ -23,7 +23,18 @@ _CLASSES = frozenset({
     "DataFrame", "DataFrameNaFunctions", "DataFrameStatFunctions", "DataFrameWriter", "DataFrameWriterV2",
     "DataStreamWriter", "GroupedData", "MergeIntoWriter", "PipelinedRDD", "RDD", "StreamingQuery",
 })  # fmt: skip
-_WRITES_A_TABLE = {("DataFrameWriter", "saveAsTable"), ("DataFrameWriter", "insertInto"), ("DataFrame", "writeTo")}
+_WRITES_A_TABLE = {
+    ("DataFrameWriter", "saveAsTable"),
+    ("DataFrameWriter", "insertInto"),
+    ("DataFrame", "writeTo"),
+    ("DataStreamWriter", "toTable"),
+}
+_HINT = (
+    "Write with store.write(name, frame), or with SQL: INSERT INTO, CREATE TABLE … AS. Rows that only this process "
+    "needs are a view: frame.createOrReplaceTempView(name)."
+)
+_HINT_OF_STREAMS = "Write with store.write_stream(name, frame, checkpoint_location=…)."
+_SESSIONS = ("sparkSession", "_spark", "_session")
 _OPERATORS = ("__getitem__", "__getattr__", "__repr__", "_repr_html_")
 
 
@@ -67,13 +78,13 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(writer: Any, *args: Any, **kwargs: Any) -> Any:
         name = str(args[0] if args else kwargs.get(parameter, ""))
-        settings = getattr(writer, "sparkSession", None) or writer._spark
+        # Over Spark Connect the writer of a stream calls it `_session`.
+        settings = next(found for one in _SESSIONS if (found := getattr(writer, one, None)) is not None)
         if _is_lost(name, settings.conf.get):
             raise SqlError(
                 f"{function.__name__}('{name}') writes a table of Spark's own catalog, which ends with this process. "
                 "It is none of the warehouse.",
-                hint="Write with store.write(name, frame), or with SQL: INSERT INTO, CREATE TABLE … AS. Rows that only "
-                "this process needs are a view: frame.createOrReplaceTempView(name).",
+                hint=_HINT_OF_STREAMS if function.__name__ == "toTable" else _HINT,
             )
         return function(writer, *args, **kwargs)
 

@@ -20,6 +20,7 @@ from tablestore_engine.errors import (
     StorageError,
     TableStoreError,
 )
+from tablestore_engine.spark.errors.guarded_frames import guarded
 
 BROKEN = "select cast(concat('x', id) as int) as n, id from range(3)"
 ACTIONS = {
@@ -79,7 +80,13 @@ LOST = {
     "by keyword": lambda frame: frame.write.mode("append").saveAsTable(name="t"),
     "insertInto": lambda frame: frame.write.insertInto("t"),
     "writeTo": lambda frame: frame.select("id").writeTo("other").using("parquet").create(),
+    "toTable": lambda frame: stream_of(frame).toTable("other"),
 }
+
+
+def stream_of(frame):
+    """The writer of a stream; the rows do not matter, as it is refused before it starts."""
+    return guarded(frame.sparkSession.readStream.format("rate").load()).writeStream.queryName("lost")
 
 
 @pytest.mark.parametrize("write", LOST)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +22,18 @@ class DataFrameWriter:
         return f"wrote {name}"
 
 
+class DataStreamWriter:
+    """As far as Spark's writer of streams matters here; `session` is where it has its session."""
+
+    def __init__(self, session, settings):
+        setattr(self, session, SimpleNamespace(conf=settings))
+
+    def toTable(self, tableName, format=None):
+        return f"wrote {tableName}"
+
+
 DataFrameWriter.__module__ = "pyspark.sql.readwriter"
+DataStreamWriter.__module__ = "pyspark.sql.streaming.readwriter"
 SCRATCH = {"spark.sql.warehouse.dir": "file:/tmp/dbt-tablestore-0123/"}
 
 
@@ -41,3 +54,17 @@ def test_a_table_that_stays_is_written(settings, name):
 def test_a_table_that_ends_with_the_process_is_refused(name):
     with pytest.raises(SqlError, match=rf"saveAsTable\('{name}'\) writes a table of Spark's own catalog"):
         guarded(DataFrameWriter(dict(SCRATCH))).saveAsTable(name)
+
+
+@pytest.mark.parametrize("session", ["_spark", "_session"])
+def test_a_stream_into_a_table_that_ends_with_the_process_is_refused(session):
+    kept = {**SCRATCH, "spark.sql.catalog.lake": "org.Catalog"}
+    assert guarded(DataStreamWriter(session, kept)).toTable(tableName="lake.t") == "wrote lake.t"
+    with pytest.raises(SqlError, match=r"toTable\('b'\) writes a table of Spark's own catalog.*store\.write_stream"):
+        guarded(DataStreamWriter(session, kept)).toTable("b")
+
+
+@pytest.mark.parametrize("module", ["pyspark.sql.streaming.readwriter", "pyspark.sql.connect.streaming.readwriter"])
+def test_spark_s_writers_of_streams_have_their_session_where_it_is_looked_for(module):
+    writer = inspect.getsource(importlib.import_module(module).DataStreamWriter.__init__)
+    assert any(f"self.{one} = " in writer for one in ("_spark", "_session"))
