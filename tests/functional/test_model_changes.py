@@ -149,6 +149,15 @@ class TestChain:
         results = run_dbt(["run"], expect_pass=False)
         assert "was built anew" in results.results[0].message
         assert "--full-refresh" in results.results[0].message
+        # Texts are made, as those of models that are built anew, and a warning says why.
+        results, out = run_dbt_and_capture(["docs", "generate"])
+        assert {one.metadata.name for one in results.nodes.values()} == {"enriched", "totals"}
+        assert "was built anew" in out
+        store.execute("drop table orders")
+        (enriched,) = run_dbt(["compile", "-s", "enriched"]).results
+        assert "select '+I' as _row_kind" in enriched.node.compiled_code
+        store.execute("create table orders (id int, customer int, amount int, primary key (id) not enforced)")
+        store.execute("insert into orders values (9, 1, 9)")
         run_dbt(["run", "--full-refresh"])
         assert totals(store) == expected(store) == {"DE": (1, 9)}
 
@@ -274,6 +283,18 @@ unit_tests:
           -D,4,50
           +I,5,1
     expect: {rows: [{_row_kind: '-D', id: 4}]}
+  - name: rows_without_kinds
+    model: large
+    given: [{input: ref('orders'), rows: [{id: 1, amount: 30}]}]
+    expect: {rows: [{_row_kind: '+I', id: 1}]}
+  - name: no_rows
+    model: large
+    given: [{input: ref('orders'), rows: []}]
+    expect: {rows: []}
+  - name: rows_of_a_table
+    model: copied
+    given: [{input: ref('orders'), rows: [{id: 1, amount: 30}]}]
+    expect: {rows: [{id: 1, amount: 30}]}
 """
 
 
@@ -284,13 +305,14 @@ class TestUnitTests:
             "orders.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 20 as amount",
             "large.sql": "{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }} "
             "select _row_kind, id from {{ changes(ref('orders')) }} where amount >= 20",
+            "copied.sql": "select * from {{ ref('orders') }}",
             "unit_tests.yml": UNIT_TESTS,
         }
 
     def test_rows_say_what_they_do(self, project):
         run_dbt(["run", "-s", "orders"])
         results = run_dbt(["test"])
-        assert [str(one.status) for one in results] == ["pass", "pass"]
+        assert [str(one.status) for one in results] == ["pass"] * 5
         run_dbt(["build"])
         assert answers(store_of(project), "select * from large") == [(1,)]
 

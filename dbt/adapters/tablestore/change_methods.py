@@ -5,7 +5,6 @@ Their decisions are in `models.changes_since_last_run` and `models.kafka_changes
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,14 @@ from dbt.adapters.tablestore.config.changes_calls import (
     CHANGES,
     SourceCall,
     calls_of_changes,
+    is_fixture,
     refuse_windows,
     unnamed_calls,
 )
 from dbt.adapters.tablestore.config.kafka_source import KafkaTopic, has_topic, topic_of
 from dbt.adapters.tablestore.config.stored_query import is_materialized_view
 from dbt.adapters.tablestore.config.table_layout import TableLayout
-from dbt.adapters.tablestore.connection.environment import reads_rows
+from dbt.adapters.tablestore.connection.environment import only_compiles, reads_rows
 from dbt.adapters.tablestore.connection.model_steps import ModelSteps
 from dbt.adapters.tablestore.models.changes_since_last_run import (
     ERROR,
@@ -33,7 +33,7 @@ from dbt.adapters.tablestore.models.changes_since_last_run import (
     ModelChanges,
     on_expired_of,
 )
-from dbt.adapters.tablestore.models.commit_identities import CommitIdentities
+from dbt.adapters.tablestore.models.commit_identities import CommitIdentities, new_user
 from dbt.adapters.tablestore.models.fields_of_structs import may_differ
 from dbt.adapters.tablestore.models.kafka_changes_since_last_run import ModelTopics, frame_of, no_rows
 from dbt.adapters.tablestore.models.on_schema_change import (
@@ -51,14 +51,13 @@ from dbt.adapters.tablestore.relation.lag import source_name
 from dbt.adapters.tablestore.relation.relation import schema_of
 from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
-from tablestore_engine.operation.commit.consumed_positions import Consumed, with_news
+from tablestore_engine.operation.commit.consumed_positions import Consumed, Position, with_news
 from tablestore_engine.operation.write_job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 
 if TYPE_CHECKING:
     from dbt.adapters.contracts.connection import AdapterResponse
 
-_numbers = itertools.count(1)
 _WAYS_OUT = "Run it with --full-refresh, or set `on_expired: full_refresh`."
 
 
@@ -67,7 +66,6 @@ class ChangeMethods(SchemaMethods):
 
     _changes: ModelChanges | None
     _topics: ModelTopics | None
-    _warned: dict[str, object]
     _rebuilds: dict[tuple[str, str, str], bool]
     _identities: CommitIdentities
 
@@ -88,18 +86,20 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `changes(source)`: the rows that changed since the model's last run, or all rows as inserted."""
-        if _is_fixture(source, "changes", model):
+        if is_fixture(source, "changes", model):
             return str(source.render())
         on_expired_of(model.get("config") or {})
-        refuse_windows(f"changes({source.identifier})", model)
+        self._refuse_windows(f"changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a table can"
                 " say up to where it was computed. `table_changes('schema.table', from, to)` gives any other range."
             )
         with self.connections.exception_handler("changes"):
+            if self._is_only_shown(source):
+                return f"(select '+I' as _row_kind, * from {source.render()})"
             name = str(model["unique_id"])
-            before = self._model_changes.position(name, this, source) if incremental else None
+            before = self._position(name, this, source) if incremental else None
             self._note_steps(model, this)
             return self._model_changes.changes_sql(name, source, before)
 
@@ -116,7 +116,7 @@ class ChangeMethods(SchemaMethods):
         _refuse_unnamed(model, self._model_changes.sources_of(str(model["unique_id"])), sources)
         if sources:
             on_expired_of(model.get("config") or {})
-            refuse_windows("changes(…)", model)
+            self._refuse_windows("changes(…)", model)
             with self.connections.exception_handler("changes"):
                 self._model_changes.begin(str(model["unique_id"]), sources)
                 self._note_steps(model, this)
@@ -124,9 +124,11 @@ class ChangeMethods(SchemaMethods):
     @available.parse(lambda *a, **k: "")
     def tablestore_pinned(self, source: BaseRelation, model: Mapping[str, Any]) -> str:
         """The rows of a source at the snapshot up to which the model reads its changes."""
-        if _is_fixture(source, "pinned", model):
+        if is_fixture(source, "pinned", model):
             return str(source.render())
         with self.connections.exception_handler("snapshot"):
+            if self._is_only_shown(source):
+                return str(source.render())
             return self._model_changes.pinned_sql(str(model["unique_id"]), source)
 
     @available.parse(lambda *a, **k: "")
@@ -161,9 +163,9 @@ class ChangeMethods(SchemaMethods):
         self, source: BaseRelation, this: BaseRelation, model: Mapping[str, Any], incremental: bool
     ) -> str:
         """The text of `kafka_changes(source)`: the rows of the messages since the model's last run, or of all."""
-        if _is_fixture(source, "kafka_changes", model):
+        if is_fixture(source, "kafka_changes", model):
             return str(source.render())
-        refuse_windows(f"kafka_changes({source.identifier})", model)
+        self._refuse_windows(f"kafka_changes({source.identifier})", model)
         if not _is_stored(model):
             raise DbtRuntimeError(
                 f"`kafka_changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a"
@@ -190,7 +192,7 @@ class ChangeMethods(SchemaMethods):
         """From now on, what a model's connection writes to its table belongs to its run."""
         handle, table = self.connections.get_thread_connection().handle, (schema_of(this), str(this.identifier))
         if handle.steps is None or handle.steps.table != table:
-            user = _new_user(TableLayout.of(model).options)
+            user = new_user(TableLayout.of(model).options)
             handle.steps = ModelSteps(self.catalog, table, user, partial(self._consumed_by, str(model["unique_id"])))
 
     def _identity_of_group(self, model: Mapping[str, Any], sql: str, options: Mapping[str, str]) -> CommitIdentity:
@@ -256,10 +258,35 @@ class ChangeMethods(SchemaMethods):
         if allowed == FULL_REFRESH:
             lost = lost or unknown  # else the call of `changes` says so, if it is made
         if lost and allowed == ERROR:
-            raise DbtRuntimeError(f"{lost} {_WAYS_OUT}")
-        if lost:
+            self._refuse_or_warn(f"{lost} {_WAYS_OUT}")
+        elif lost:
             self.tablestore_warn_once(f"{lost} It is built anew (`on_expired: full_refresh`).")
         return bool(lost)
+
+    def _refuse_windows(self, call: str, model: Mapping[str, Any]) -> None:
+        try:
+            refuse_windows(call, model)
+        except DbtRuntimeError as error:
+            self.tablestore_warn_once(str(error.msg))  # of a batch that fails, dbt says no reason
+            raise
+
+    def _is_only_shown(self, source: BaseRelation) -> bool:
+        """Whether a source is not made yet, in a command that needs the text of its model only."""
+        return only_compiles() and self.catalog.object_kind(schema_of(source), str(source.identifier)) is None
+
+    def _position(self, name: str, this: BaseRelation, source: BaseRelation) -> Position | None:
+        try:
+            return self._model_changes.position(name, this, source)
+        except DbtRuntimeError as error:
+            self._refuse_or_warn(str(error.msg))
+            return None
+
+    def _refuse_or_warn(self, reason: str) -> None:
+        """What a run cannot do is an error of the run. A command that makes texts shows the one of a model built
+        anew."""
+        if not only_compiles():
+            raise DbtRuntimeError(reason)
+        self.tablestore_warn_once(f"{reason} Until then no run succeeds; the text is that of a model built anew.")
 
     @available.parse_none
     def tablestore_check_lost_columns(self, query: str | None, this: BaseRelation, model: Mapping[str, Any]) -> None:
@@ -347,41 +374,6 @@ class ChangeMethods(SchemaMethods):
             lags = [str(lag) for lag in self._model_changes.lags(relation)]
             topics = self._topics_of(model)
             return lags + (self._model_topics.lags(topics, self._model_changes.positions(relation)) if topics else [])
-
-    @available.parse_none
-    def tablestore_warn_once(self, message: str) -> None:
-        """Show a warning once in a dbt command, for however many models it is given."""
-        mine = object()
-        if self._warned.setdefault(message, mine) is not mine:  # atomic, because several threads build models
-            return
-        from dbt.adapters.events.types import AdapterEventWarning
-        from dbt_common.events.functions import warn_or_error
-
-        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
-
-
-def _new_user(options: Mapping[str, str]) -> str:
-    """A committing user that names the dbt command, so a command that is run again writes again."""
-    prefix = options.get(CommitOptions.commit_user_prefix.key)
-    user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
-    return f"{prefix}_{user}" if prefix else user
-
-
-def _is_fixture(source: BaseRelation, macro: str, model: Mapping[str, Any]) -> bool:
-    """Whether a relation is the rows of a unit test. Raises DbtRuntimeError for an ephemeral model, and for a text."""
-    if not isinstance(source, BaseRelation):
-        raise DbtRuntimeError(
-            f"`{macro}({source!r})` in {model.get('unique_id')}: it takes what `ref(…)` or `source(…)` gives."
-        )
-    if source.identifier and not source.is_cte:
-        return False
-    if model.get("tested_node_unique_id") is None and source.is_cte:
-        name = str(source.identifier).removeprefix("__dbt__cte__")
-        raise DbtRuntimeError(
-            f"`{macro}({name})` in {model.get('unique_id')}: an ephemeral model has no table, and so no changes."
-            " Read those of the tables below it, or give it `materialized: incremental`."
-        )
-    return True
 
 
 def _refuse_unnamed(model: Mapping[str, Any], read: Collection[str], named: Sequence[BaseRelation]) -> None:

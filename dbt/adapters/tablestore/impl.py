@@ -67,6 +67,7 @@ class TableStoreAdapter(MacroMethods):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
+        self._fixtures_of_changes: set[tuple[str | None, str]] = set()
         self._identities = identities_of_command(config)
         self._rebuilds: dict[tuple[str, str, str], bool] = {}
         self._schema_notes = {}

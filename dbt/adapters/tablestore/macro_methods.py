@@ -29,9 +29,17 @@ from dbt.adapters.tablestore.config.model_config import (
     takes_row_kinds,
     unique_keys,
 )
-from dbt.adapters.tablestore.config.stored_query import CREATE, REPLACE, ViewStep, is_view_config, view_step
+from dbt.adapters.tablestore.config.stored_query import (
+    CREATE,
+    REPLACE,
+    ViewStep,
+    is_view_config,
+    of_all_rows,
+    view_step,
+)
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.config.text_types import listed_columns, text_types
+from dbt.adapters.tablestore.connection.environment import takes_some_rows
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node, untranslated
@@ -64,6 +72,8 @@ class SeedLoad:
 
 class MacroMethods(ChangeMethods):
     """The part of the adapter that only this adapter's macros use."""
+
+    _fixtures_of_changes: set[tuple[str | None, str]]
 
     # ------------------------------------------------------------------ incremental models
 
@@ -290,7 +300,26 @@ class MacroMethods(ChangeMethods):
         return replace(layout, query=self._compiled(model)) if is_view_config(config) else layout
 
     def _compiled(self, model: Mapping[str, Any]) -> str:
-        return self.tablestore_spark_sql(model, str(model.get("compiled_code") or ""), lambda text: None)
+        """The query of a model, also in a run that takes some of the rows only: the view is the same one."""
+        query = str(model.get("compiled_code") or "")
+        query = of_all_rows(query) if takes_some_rows() else query
+        return self.tablestore_spark_sql(model, query, lambda text: None)
+
+    @available.parse_none
+    def tablestore_note_fixture(self, source: BaseRelation) -> None:
+        """Changes of a relation are read, which may be the rows of a unit test; these are compiled afterwards."""
+        if isinstance(source, BaseRelation) and source.is_cte:
+            self._fixtures_of_changes.add((self._thread_s_node(), str(source.identifier)))
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_fixture_of_changes(self, this: BaseRelation) -> bool:
+        """Whether the unit test that runs reads the rows that it gives for a relation as changes."""
+        name = BaseRelation.add_ephemeral_prefix(str(this.identifier))
+        return (self._thread_s_node(), name) in self._fixtures_of_changes
+
+    def _thread_s_node(self) -> str | None:
+        connection = self.connections.get_if_exists()
+        return None if connection is None else connection.name
 
     @available.parse(lambda *a, **k: ViewStep(CREATE))
     def tablestore_view_step(self, relation: BaseRelation | None, model: Mapping[str, Any]) -> ViewStep:

@@ -5,7 +5,7 @@ Each is one commit of the schema, of which files know the version they were writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 class SchemaMethods(ContractMethods):
     """The part of the adapter that changes schemas of tables."""
 
-    tablestore_warn_once: Callable[[str], None]
-
+    _warned: dict[str, object]
     _schema_notes: dict[str, str]  # by node, what changed before its rows are written
 
     @property
@@ -247,3 +246,14 @@ class SchemaMethods(ContractMethods):
         if relation.is_view:
             return column_paths(self.catalog.load_view(*identifier).columns)
         return column_paths(self.catalog.load_table(*identifier).schema.fields)
+
+    @available.parse_none
+    def tablestore_warn_once(self, message: str) -> None:
+        """Show a warning once in a dbt command, for however many models it is given."""
+        mine = object()
+        if self._warned.setdefault(message, mine) is not mine:  # atomic, because several threads build models
+            return
+        from dbt.adapters.events.types import AdapterEventWarning
+        from dbt_common.events.functions import warn_or_error
+
+        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))

@@ -43,6 +43,28 @@ class TestMaterializedViewBasic(MaterializedViewBasic):
         return relation_type(project, relation)
 
 
+class TestRunsOfSomeRows:
+    """`--empty` and `--sample` make no other view of it, so that models of its changes go on."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        raw = "{{ config(materialized='table', event_time='at') }} select 1 as id, timestamp'2024-01-01' as at"
+        view = "{{ config(materialized='materialized_view', on_configuration_change='fail') }}"
+        return {"raw.sql": raw, "mv.sql": f"{view} select id from {{{{ ref('raw') }}}}"}
+
+    def test_the_view_stays(self, project):
+        run_dbt(["run", "--empty"])
+        query = table_of(project, "mv").schema.options["dbt.query"]
+        run_dbt(["run"])
+        rows = [project.run_sql(f"select count(*) from {project.test_schema}.mv", fetch="one")[0]]
+        for some in ("--empty", "--sample=1 day"):
+            run_dbt(["run", "-s", "mv", some])
+            rows.append(table_of(project, "mv").latest_snapshot().total_record_count)
+        assert rows == [1, 0, 0]
+        assert table_of(project, "mv").schema.id == 0
+        assert table_of(project, "mv").schema.options["dbt.query"] == query
+
+
 class Changes(MaterializedViewChanges):
     """An option of the table is altered; a primary key makes the view anew."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt.adapters.base import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 from jinja2 import TemplateError, nodes
 
@@ -93,9 +94,25 @@ def _source_call(call: nodes.Node) -> SourceCall | None:
 def _is_known(call: SourceCall, model: Mapping[str, Any]) -> bool:
     if call.function == _SOURCE:
         return len(call.arguments) == 2 and not call.named
-    *package, name = call.arguments or ("",)
-    wanted = (name, package[0] if package else None, next(iter(call.named.values()), None))
-    return any((one.get("name"), one.get("package"), one.get("version")) == wanted for one in model.get("refs") or ())
+    # One node may be named with its package, or its version, and without: dbt finds it, or says that it does not.
+    return any((one.get("name"),) == call.arguments[-1:] for one in model.get("refs") or ())
+
+
+def is_fixture(source: BaseRelation, macro: str, model: Mapping[str, Any]) -> bool:
+    """Whether a relation is the rows of a unit test. Raises DbtRuntimeError for an ephemeral model, and for a text."""
+    if not isinstance(source, BaseRelation):
+        raise DbtRuntimeError(
+            f"`{macro}({source!r})` in {model.get('unique_id')}: it takes what `ref(…)` or `source(…)` gives."
+        )
+    if source.identifier and not source.is_cte:
+        return False
+    if model.get("tested_node_unique_id") is None and source.is_cte:
+        name = str(source.identifier).removeprefix("__dbt__cte__")
+        raise DbtRuntimeError(
+            f"`{macro}({name})` in {model.get('unique_id')}: an ephemeral model has no table, and so no changes."
+            " Read those of the tables below it, or give it `materialized: incremental`."
+        )
+    return True
 
 
 _REPLACING = {"microbatch": "windows", "insert_overwrite": "partitions"}

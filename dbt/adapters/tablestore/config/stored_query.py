@@ -6,6 +6,7 @@ something else has none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +18,11 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 MATERIALIZED_VIEW = "materialized_view"
 CREATE, REPLACE, ALTER, REFRESH = "CREATE", "REPLACE", "ALTER", "REFRESH"
+
+
+_RELATION = r"((?:`[^`]*`|[^\s`()])+)"
+_NONE_TAKEN = re.compile(rf"\(select \* from {_RELATION} where false limit 0\)")
+_WINDOW = re.compile(rf"\(select \* from {_RELATION} where (.+?) (?:>= '[^']*'(?: and \2 < '[^']*')?|< '[^']*')\)")
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,12 @@ class ViewStep:
 def is_materialized_view(schema: TableSchema) -> bool:
     """Whether a table is a materialized view."""
     return STORED_QUERY in schema.options
+
+
+def of_all_rows(query: str) -> str:
+    """The query of a run with `--empty` or `--sample` as other runs have it: without the filters that dbt puts around
+    each `ref` and `source`."""
+    return _WINDOW.sub(r"\1", _NONE_TAKEN.sub(r"\1", query))
 
 
 def view_step(schema: TableSchema | None, wanted: TableLayout, query: str, *, same_columns: bool) -> ViewStep:

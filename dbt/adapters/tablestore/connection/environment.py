@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "show", "retry"})
 """dbt commands that always read or write rows. Others start Spark only when they need it."""
 COMMANDS_THAT_BUILD = frozenset({"run", "build", "retry"})
+COMMANDS_THAT_COMPILE = frozenset({"compile", "generate"})
+"""dbt commands that make the text of models, and run none."""
 
 
 def reads_rows() -> bool:
@@ -43,6 +45,21 @@ def builds_models() -> bool:
     from dbt.flags import get_flags
 
     return getattr(get_flags(), "WHICH", "") in COMMANDS_THAT_BUILD
+
+
+def only_compiles() -> bool:
+    """Whether the dbt command that runs in this process makes the text of models only, for the user to read."""
+    from dbt.flags import get_flags
+
+    return getattr(get_flags(), "WHICH", "") in COMMANDS_THAT_COMPILE
+
+
+def takes_some_rows() -> bool:
+    """Whether the dbt command that runs in this process filters what models read (`--empty`, `--sample`)."""
+    from dbt.flags import get_flags
+
+    flags = get_flags()
+    return bool(getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None))
 
 
 @dataclass

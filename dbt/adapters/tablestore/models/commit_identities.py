@@ -24,12 +24,22 @@ from dbt_common.invocation import get_invocation_id
 from dbt.adapters.tablestore.models.python_models import VIEW
 from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.commit.commit_identity import CommitIdentity
+from tablestore_engine.options import CommitOptions
 from tablestore_engine.sql.tokens.split_statements import split
 from tablestore_engine.sql.written_tables import makes_anew, written_tables
 
 RUN_RESULTS = "run_results.json"
 _NUMBERED_VIEW = re.compile(rf"{VIEW}\d+")
 ORIGIN = "tablestore_retry.json"  # after a retry: its own id, and its origin
+
+_numbers = itertools.count(1)
+
+
+def new_user(options: Mapping[str, str]) -> str:
+    """A committing user that names the dbt command, so a command that is run again writes again."""
+    prefix = options.get(CommitOptions.commit_user_prefix.key)
+    user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
+    return f"{prefix}_{user}" if prefix else user
 
 
 class CommitIdentities:

@@ -7,6 +7,7 @@
   {%- if not execute -%}
     {{ return(relation) }}
   {%- endif -%}
+  {%- do adapter.tablestore_note_fixture(relation) -%}
   {{ return(adapter.tablestore_changes(relation, this, model, is_incremental())) }}
 {%- endmacro %}
 
@@ -16,6 +17,7 @@
   {%- if not execute -%}
     {{ return(source) }}
   {%- endif -%}
+  {%- do adapter.tablestore_note_fixture(source) -%}
   {{ return(adapter.tablestore_kafka_changes(source, this, model, is_incremental())) }}
 {%- endmacro %}
 

@@ -21,8 +21,12 @@ REFS = [{"name": "orders"}, {"name": "lines", "package": "shop"}, {"name": "item
             "{{ changes(source('shop', 'a')) }} {{ changes(ref('orders')) }} {{ changes(source('shop', 'a')) }}",
             [SourceCall("source", ("shop", "a")), SourceCall("ref", ("orders",))],
         ),
+        # The other branch names the same node with its package, or its version.
+        ("{{ changes(ref('shop', 'orders', v=1)) }}", [SourceCall("ref", ("shop", "orders"), {"v": 1})]),
+        ("{{ changes(ref('lines')) }}", [SourceCall("ref", ("lines",))]),
+        ("{{ changes(ref('items', version=2)) }}", [SourceCall("ref", ("items",), {"version": 2})]),
         # dbt knows no dependency on it, and would refuse the call.
-        ("{{ changes(ref('lines')) }} {{ changes(ref('items')) }}", []),
+        ("{{ changes(ref('shop', 'others')) }} {{ changes(ref()) }}", []),
         ("{{ changes(ref(name)) }} {{ changes(orders) }} {{ changes(ref(*names)) }}", []),
         ("{# {{ changes(ref('orders')) }} #} {{ kafka_changes(source('shop', 'a')) }} {{ ref('orders') }}", []),
         ("{{ changes(ref('orders') }}", []),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
+from dbt.adapters.base.relation import EventTimeFilter
 
-from dbt.adapters.tablestore.config.stored_query import is_view_config, view_step
+from dbt.adapters.tablestore.config.stored_query import is_view_config, of_all_rows, view_step
 from dbt.adapters.tablestore.config.table_layout import TableLayout
+from dbt.adapters.tablestore.relation.relation import TableStoreRelation
 from tablestore_engine.schema.table.create_schema import create_schema
 from tablestore_engine.schema.types.types import parse_type
 
+DAY = datetime(2024, 1, 1)
 QUERY = "select id from t"
 LAYOUT = TableLayout(("id",), (), {"write-only": "true"})
 
@@ -61,3 +65,19 @@ def test_the_table_remembers_the_query():
 def test_the_config_says_what_is_a_view():
     assert is_view_config({"materialized": "materialized_view"})
     assert not is_view_config({"materialized": "view"})
+
+
+ODD = "`odd (a)`.`t b`"
+
+
+@pytest.mark.parametrize("name", ["`s`.`t`", ODD])
+@pytest.mark.parametrize("limit", [None, 0])
+@pytest.mark.parametrize(("start", "end"), [(None, None), (DAY, None), (None, DAY), (DAY, DAY)])
+def test_a_run_of_some_rows_has_the_query_of_all(name, limit, start, end):
+    """As dbt renders what it reads, with `--empty` and with `--sample`."""
+    schema, table = name.strip("`").split("`.`")
+    window = EventTimeFilter(field_name="cast(at as timestamp)", start=start, end=end)
+    some = TableStoreRelation.create(schema=schema, identifier=table, limit=limit, event_time_filter=window)
+    all_rows = f"select * from {name} a join {name} using (id) where a.v in (select 'x' from u where v < '1')"
+    assert TableStoreRelation.create(schema=schema, identifier=table).render() == name
+    assert of_all_rows(all_rows.replace(name, str(some))) == all_rows

@@ -38,7 +38,7 @@
 {% macro get_fixture_sql(rows, column_name_to_data_types) -%}
   {%- set table = defer_relation if defer_relation and not load_relation(this) else this -%}
   {%- set types, quoted = {}, {} -%}
-  {%- if rows | selectattr('_row_kind', 'defined') | list -%}
+  {%- if adapter.tablestore_is_fixture_of_changes(this) or rows | selectattr('_row_kind', 'defined') | list -%}
     {%- do types.update({'_row_kind': 'string'}) -%}
     {%- do quoted.update({'_row_kind': '_row_kind'}) -%}
   {%- endif -%}
