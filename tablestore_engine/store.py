@@ -270,7 +270,8 @@ class TableStore(StoreSession):
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
         table's changelog files hold (`changelog-producer`), each change of each commit. `columns` are those of the
-        table to be read, and `where` is SQL of a condition on the rows: files that cannot fulfil it are not read.
+        table to be read; `_row_kind` comes first, named or not. `where` is SQL of a condition on the rows: files that
+        cannot fulfil it are not read.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
@@ -287,7 +288,10 @@ class TableStore(StoreSession):
         predicate = None if where is None else predicate_on(table, None, where)
         found = guarded(read_changes(self.spark, table, between, predicate, mode=mode))
         found = found if where is None else found.where(where)
-        return found if columns is None else found.select(ROW_KIND, *map(quoted_name, columns))
+        if columns is None:
+            return found
+        named = (one for one in _names(columns) if one.lower() != ROW_KIND)
+        return found.select(ROW_KIND, *map(quoted_name, named))
 
     @in_one_message
     def write(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
+from numbers import Integral
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserError
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -17,7 +18,7 @@ from tablestore_engine.operation.changelog.change_plan import ChangeRange, recor
 from tablestore_engine.operation.expiration.dead_tags import load_living
 from tablestore_engine.table_state import TableState
 
-Bound = int | str | datetime
+Bound = int | str | date  # a datetime, too
 _HINT = "Begin at one of these, or at 0 for all rows; 'snapshot.time-retained' and tags keep snapshots longer."
 
 
@@ -29,8 +30,8 @@ def change_range(state: TableState, start: Bound, end: Bound | None = None) -> C
         TagNotFound: a text that is the name of no tag.
         UserError: the range ends before it begins, or the table was replaced by another one within it.
     """
-    before = _snapshot_of(state, start)
-    after = state.snapshots.latest() if end is None else _snapshot_of(state, end)
+    before = _snapshot_of(state, checked_bound(state, start))
+    after = state.snapshots.latest() if end is None else _snapshot_of(state, checked_bound(state, end))
     found = ChangeRange(before, after)
     _check_order(state, found.first_id, after.id if after else 0)
     _check_lineage(state, found)
@@ -41,8 +42,8 @@ def recorded_range(state: TableState, start: Bound, end: Bound | None = None) ->
     """The same where each commit of the range is asked for its changelog, which may outlive its snapshot: of the
     snapshot before the range nothing need be there. Raises as `change_range`."""
     kept, latest = state.changelogs.ids(), state.snapshots.latest_id() or 0
-    first = _recorded_id(state, start, kept)
-    last = latest if end is None else _recorded_id(state, end, kept)
+    first = _recorded_id(state, checked_bound(state, start), kept)
+    last = latest if end is None else _recorded_id(state, checked_bound(state, end), kept)
     _check_order(state, first, last)
     if first == last:
         return ChangeRange(None, None, first)
@@ -61,6 +62,30 @@ def recorded_range(state: TableState, start: Bound, end: Bound | None = None) ->
     return found
 
 
+def checked_bound(state: TableState, bound: Bound) -> int | str | datetime:
+    """A bound as SQL understands it: a date is its midnight, and so is a text of a date or time that is no tag's name,
+    in the zone of this process. Raises UserError for anything else."""
+    if isinstance(bound, datetime):
+        return bound
+    if isinstance(bound, date):
+        return datetime(bound.year, bound.month, bound.day)
+    number: object = bound  # of NumPy, too
+    if not isinstance(number, bool) and isinstance(number, Integral) and int(number) >= 0:
+        return int(number)
+    if isinstance(bound, str):
+        text = bound.strip()
+        if state.tags.names_snapshot(text) or text in state.tags.names():
+            return text
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            return text  # then there is no such tag
+    raise UserError(
+        f"{bound!r} is neither a snapshot nor a tag nor a time of table {state.name}.",
+        hint="Give the id of a snapshot (0 is before the first one), the name of a tag, or a date or datetime.",
+    )
+
+
 def _check_recorded(state: TableState, found: ChangeRange) -> None:
     """Refuse a range of a table that records no changes, and recorded none in the range: it is not one without
     changes."""
@@ -75,7 +100,7 @@ def _check_recorded(state: TableState, found: ChangeRange) -> None:
         )
 
 
-def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:
+def _recorded_id(state: TableState, bound: int | str | datetime, kept: Sequence[int]) -> int:
     """The id of the commit of a bound."""
     if isinstance(bound, datetime):
         millis = int(bound.timestamp() * 1000)
@@ -86,7 +111,7 @@ def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:
     return int(text) if state.tags.names_snapshot(text) else load_living(state, text).id
 
 
-def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
+def _snapshot_of(state: TableState, bound: int | str | datetime) -> Snapshot | None:
     """The snapshot of a bound; None for the empty table."""
     if isinstance(bound, datetime):
         return _snapshot_at(state, int(bound.timestamp() * 1000))

@@ -19,6 +19,7 @@ from tablestore_engine.schema.merge_engines.merge_options import merge_engine_of
 from tablestore_engine.schema.table.check_constraints import CheckConstraint, refuse_unchecked, with_check
 from tablestore_engine.schema.table.create_schema import (
     check_formats,
+    check_ignored,
     check_names,
     check_producer,
     check_values_of_levels,
@@ -132,6 +133,8 @@ def _check(
         indexed_columns(parsed, fields)
         check_values_of_levels(parsed)
         check_formats(parsed, fields)
+    if ChangelogOptions.row_deduplicate_ignore_fields.key in new_options:
+        check_ignored(parsed, [one.name for one in fields])
     if ChangelogOptions.changelog_producer.key in new_options:
         check_producer(parsed, keyed=bool(primary_keys))
     if {one.name for one in fields} <= set(partition_keys):

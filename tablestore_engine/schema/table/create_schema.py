@@ -164,22 +164,31 @@ def _check_keys(
         raise SchemaError("A table needs at least one column besides the partition columns.")
 
 
+def check_ignored(options: CoreOptions, columns: Sequence[str]) -> None:
+    """Raise OptionError where changes of something else than columns are to be ignored: they would be recorded."""
+    key = ChangelogOptions.row_deduplicate_ignore_fields.key
+    _check_named(key, options.row_deduplicate_ignore_fields, columns)
+
+
+def _check_named(key: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    for name in names:
+        if name not in columns:
+            raise OptionError(
+                f"Option '{key}' names '{name}', which is not a column.", hint=did_you_mean(name, columns)
+            )
+    if len(set(names)) < len(names):
+        raise OptionError(f"Option '{key}' names a column twice: {', '.join(names)}.", hint="Name it once.")
+
+
 def _check_options(
     options: CoreOptions,
     columns: Sequence[str],
     primary_keys: tuple[str, ...],
     partition_keys: tuple[str, ...],
 ) -> None:
-    ignored = ChangelogOptions.row_deduplicate_ignore_fields.key, options.row_deduplicate_ignore_fields
-    for key, names in (("bucket-key", options.bucket_key), ("sequence.field", options.sequence_field), ignored):
-        for name in names:
-            if name not in columns:
-                raise OptionError(
-                    f"Option '{key}' names '{name}', which is not a column.",
-                    hint=did_you_mean(name, columns),
-                )
-        if len(set(names)) < len(names):
-            raise OptionError(f"Option '{key}' names a column twice: {', '.join(names)}.", hint="Name it once.")
+    _check_named("bucket-key", options.bucket_key, columns)
+    _check_named("sequence.field", options.sequence_field, columns)
+    check_ignored(options, columns)
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):
             allowed = [one for one in primary_keys or columns if one not in partition_keys]

@@ -96,7 +96,10 @@ def asked_range(table: Table, options: Mapping[str, str], *, auto: str = "auto")
 
 
 def _range_of(table: Table, options: Mapping[str, str], *, recorded: bool) -> ChangeRange:
-    key = next((one for one in (BETWEEN, BETWEEN_TIMES) if one in options), None)
+    keys = [one for one in (BETWEEN, BETWEEN_TIMES) if one in options]
+    if len(keys) > 1:
+        raise OptionError(f"Options '{BETWEEN}' and '{BETWEEN_TIMES}' are two ranges.", hint="Give one of them.")
+    key = next(iter(keys), None)
     if key is None:
         raise OptionError(f"Option '{SCAN_MODE}' needs a range.", hint=f"Set '{BETWEEN}' = '3,7', too.")
     bounds = [part.strip() for part in options[key].split(",")]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+_NO_TIME = "Cannot resolve"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
 
 
@@ -76,5 +77,10 @@ def bound_of(table: Table, sql: str, run: Callable[[str], DataFrame]) -> Bound:
 
 def _value(sql: str, run: Callable[[str], DataFrame]) -> tuple[int | None, str, str]:
     """The milliseconds of an expression, its type and its text; of a null, or no row, the text is empty."""
-    row = run(sql).first()
+    try:
+        row = run(sql).first()
+    except SqlError as error:
+        if _NO_TIME not in str(error) or "TRY_CAST(" not in str(error):
+            raise
+        row = None  # its type is none of a time
     return (None, "void", "") if row is None else (row[0], row[1], row[2] or "")

@@ -123,6 +123,8 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
         context.now_millis(),
         default_buckets=buckets,
     )
+    if ROW_KIND in names and context.intent.row_kinds is None:
+        _check_applies_kinds(schema)
     say_notes(options, schema)
     return _described(_with_defaults(schema, statement.columns, context), context.intent)
 
@@ -175,6 +177,17 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
         )
     if wanted and not has:
         raise RowKindError(NO_ROW_KINDS, hint=NO_ROW_KINDS_HINT)
+
+
+def _check_applies_kinds(schema: TableSchema) -> None:
+    """Refuse kinds of rows for a table without a key: what a change removes is in no table before it."""
+    if not schema.primary_keys and not schema.merge_engine.rules.is_multiset:
+        raise RowKindError(
+            f"The query has a column {ROW_KIND}, which says what each row does to the table: it would be applied, not "
+            "stored, and the new table has no primary key by which rows are found.",
+            hint=f"Give the column another name to store it ({ROW_KIND} AS kind), leave it out to store the rows (* "
+            f"EXCEPT ({ROW_KIND})), or declare a PRIMARY KEY to apply the changes.",
+        )
 
 
 def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:

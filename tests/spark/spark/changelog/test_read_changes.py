@@ -71,7 +71,8 @@ def test_dataframes_of_what_is_asked_for(keyed):
     after = keyed.table("k").latest_snapshot().id - 1
     for file in Path(keyed.table("k").path).glob("p=[!q]*/*/data-*"):
         file.rename(file.with_suffix(".away"))
-    frame = keyed.changes("k", after, columns=["v"], where="p = 'q' AND id > 1")
+    frame = keyed.changes("k", after, columns=["v", "_row_kind"], where="p = 'q' AND id > 1")
+    assert frame.columns == ["_row_kind", "v"]
     assert frame.collect() == [("+I", "r")]
     with pytest.raises(SqlError, match="nosuch"):
         keyed.changes("k", after, where="nosuch = 1")
@@ -259,3 +260,13 @@ def test_maps_with_nulls_without_a_key(store, value):
     deleted = changes(store, "'maps', 1", "_row_kind, m")
     assert {repr(one[1:]) for one in deleted} == before
     assert [one[0] for one in deleted] == ["-D"] * 4
+
+
+def test_two_ranges_are_refused(store):
+    store.execute("CREATE TABLE t (id INT)")
+    both = "'incremental-between' = '0,1', 'incremental-between-timestamp' = '0,1'"
+    with pytest.raises(OptionError, match="are two ranges"):
+        store.sql(f"SELECT * FROM t /*+ OPTIONS({both}) */")
+    for bound in ("true", "map(1, 2)", "array(1)"):
+        with pytest.raises(SqlError, match="is neither a snapshot nor a tag nor a time"):
+            store.sql(f"SELECT * FROM table_changes('t', {bound})")

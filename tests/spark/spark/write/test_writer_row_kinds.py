@@ -130,6 +130,19 @@ def test_a_new_table_whose_rows_must_say_their_kind_or_must_not(store):
     assert rows(store) == [(1,)]
 
 
+def test_changes_are_not_applied_to_a_new_table_without_a_key(t):
+    """What they remove would be missing for ever, so that the table could not be read."""
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    t.execute("INSERT INTO t VALUES (1, 'b')")
+    for create in ("CREATE TABLE u", "CREATE OR REPLACE TABLE t"):
+        with pytest.raises(RowKindError, match="_row_kind AS kind"):
+            t.execute(f"{create} AS SELECT * FROM table_changes('t', 1)")
+    t.execute("CREATE TABLE u AS SELECT _row_kind AS kind, * EXCEPT (_row_kind) FROM table_changes('t', 1)")
+    assert sorted(t.sql("SELECT * FROM u").collect()) == [("+U", 1, "b"), ("-U", 1, "a")]
+    t.execute("CREATE TABLE w (PRIMARY KEY (id) NOT ENFORCED) AS SELECT * FROM table_changes('t', 1)")
+    assert t.sql("SELECT * FROM w").collect() == [(1, "b")]
+
+
 def test_frames_are_complete(t):
     t.execute("INSERT INTO t VALUES (1, 'a')")
     with pytest.raises(SchemaError, match=r"no column v.*id, v"):

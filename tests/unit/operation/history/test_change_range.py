@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from datetime import datetime
 
+import numpy as np
 import pytest
 from support.soak import seeds
 from support.tables import DELETE, PUT, compact, make_table, new_job, reload, schema_of, write
 
-from tablestore_engine.errors import ChangesNotFound
+from tablestore_engine.errors import ChangesNotFound, TagNotFound, UserError
 from tablestore_engine.operation.commit.replace_table import next_schema, replace_all
+from tablestore_engine.operation.history.change_range import checked_bound
 from tablestore_engine.operation.stream.pieces import rows_of
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
 from tablestore_engine.operation.stream.stream_plan import StreamPlanner
@@ -226,3 +229,22 @@ def test_a_table_that_records_no_changes_says_so(tmp_path):
     table = table.alter(SetOption("changelog-producer", "none"))
     write(table, [{"id": 3, "v": 3}])
     assert table.changes(0, recorded=True).num_rows == 1
+
+
+def test_bounds_are_understood_as_in_sql(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"], [], {"bucket": "1"})
+    write(table, [{"id": 1, "p": 1, "v": 1}], [PUT])
+    table.create_tag("2020-01-02")
+    day = datetime(2020, 1, 1)
+    for given, bound in [
+        (day, day), (day.date(), day), (" 2020-01-01 00:00:00", day), ("2020-01-01", day), ("2020-01-02", "2020-01-02"),
+        (1, 1), (np.int64(1), 1), ("1", "1"), ("soon", "soon"),
+    ]:  # fmt: skip
+        found = checked_bound(table.state, given)
+        assert (found, type(found)) == (bound, type(bound))
+    assert table.changes("2020-01-01").num_rows == 1
+    for given in (-1, True, None, 1.5):
+        with pytest.raises(UserError, match=rf"^{given} is neither a snapshot nor a tag nor a time of table"):
+            table.changes(given)
+    with pytest.raises(TagNotFound):
+        table.changes("soon")

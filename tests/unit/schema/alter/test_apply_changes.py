@@ -104,6 +104,15 @@ def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
         apply_changes(BASE, [SetOption("primary-key", "v")], 0, has_data=False)
 
 
+def test_changes_are_ignored_of_columns_only():
+    key = "changelog-producer.row-deduplicate-ignore-fields"
+    lookup = SetOption("changelog-producer", "lookup")
+    assert apply_changes(BASE, [lookup, SetOption(key, "v")], 0).options[key] == "v"
+    for value, words in (("zz", "names 'zz', which is not a column"), ("v,v", "names a column twice")):
+        with pytest.raises(OptionError, match=words):
+            apply_changes(BASE, [lookup, SetOption(key, value)], 0)
+
+
 def test_an_error_names_the_option_of_the_column():
     with pytest.raises(OptionError, match=r"'fields\.v\.count-limit' cannot be 'few'"):
         apply_changes(BASE, [SetOption("fields.v.count-limit", "few")], 0)

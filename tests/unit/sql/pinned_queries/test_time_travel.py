@@ -58,3 +58,21 @@ def test_a_bound_that_is_computed(table, answer, bound):
         return
     with pytest.raises(SqlError, match=r"^f\(\) is (no snapshot|neither a snapshot)"):
         bound_of(table, "f()", evaluated)
+
+
+def test_a_bound_of_a_type_that_no_time_has(table):
+    """Spark's own error is about the cast, which nobody wrote; another one is about what somebody wrote."""
+
+    def failing(text):
+        def run(sql):
+            raise SqlError(text)
+
+        return run
+
+    mismatch = '[DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION] Cannot resolve "TRY_CAST(true AS TIMESTAMP)" due to …'
+    with pytest.raises(SqlError, match=r"^true is neither a snapshot nor a tag nor a time"):
+        bound_of(table, "true", failing(mismatch))
+    with pytest.raises(SqlError, match=r"^TIMESTAMP AS OF true.* is not a time"):
+        snapshot_of(table, TimeTravel(timestamp_sql="true"), failing(mismatch))
+    with pytest.raises(SqlError, match="nosuch"):
+        bound_of(table, "nosuch()", failing("[UNRESOLVED_ROUTINE] Cannot resolve routine `nosuch`"))
