@@ -282,8 +282,7 @@ class ChangeMethods(SchemaMethods):
             return None
 
     def _refuse_or_warn(self, reason: str) -> None:
-        """What a run cannot do is an error of the run. A command that makes texts shows the one of a model built
-        anew."""
+        """An error in a run. A command that makes texts shows the one of a model built anew, and a warning."""
         if not only_compiles():
             raise DbtRuntimeError(reason)
         self.tablestore_warn_once(f"{reason} Until then no run succeeds; the text is that of a model built anew.")
