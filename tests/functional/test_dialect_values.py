@@ -333,6 +333,25 @@ VALUES = [
     ("bigquery", "select array_agg(distinct x ignore nulls order by x) from unnest([2, 1, 2]) as x", [1, 2]),
     ("bigquery", "select array_agg(x ignore nulls) from unnest([2, null]) as x", [2]),
     ("bigquery", "select array_agg(x ignore nulls order by x desc limit 1)[offset(0)] from unnest([1, 2]) as x", 2),
+    # subqueries that are compared, and common table expressions within others
+    ("snowflake", "select max(a) from (values (1), (2)) as t(a) where a not in (select 2)", 1),
+    ("snowflake", "select count(*) from (values (1)) as t(a) where a not in (select null)", 0),
+    ("snowflake",
+     "select max(a) from (values (1, 1), (2, 2)) as t(a, b) where (a, b) not in (select 2 as x, 2 as y)", 1),
+    ("postgres", "select max(a) from (values (1), (2)) as t(a) where a = any (select 1)", 1),
+    ("postgres", "with x as (with x as (select 1 as a) select a + 1 as a from x) select a + 1 from x", 3),
+    ("duckdb",
+     ("with a as (with p as (select 1 as n) select n from p), b as (with p as (select 2 as n) select n from p) "
+     "select a.n + b.n from a cross join b"), 3),
+    ("duckdb",
+     ("select max(n) from (with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) "
+     "select n from r) as q"), 3),
+    ("trino",
+     "select max(a) from (values 1, 2) as t(a) where exists (with p as (select 1 as n) select n from p where n = a)",
+     1),
+    ("snowflake",
+     "select timeadd(minute, n, ts) from (values (5, '2024-01-01 10:00'::timestamp)) as t(n, ts)",
+     datetime(2024, 1, 1, 10, 5)),
     # numbers
     ("bigquery", "log10(1000)", 3.0),
     ("snowflake", "log(10, 1000)", 3.0),

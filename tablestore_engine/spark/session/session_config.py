@@ -129,6 +129,9 @@ _EVERYWHERE: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Up to this many values of an IN skip pages of a file; of more only the least and the greatest do.
     "spark.sql.parquet.pushdown.inFilterThreshold": "100",
+    # Expressions that occur twice are computed once, but not before the condition that guards them: `b <> 0 AND
+    # a / b > 2` divides by no zero, also where another condition of the query divides, too.
+    "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",
     # A scan names its files; listing them again in a job of its own costs more than it saves.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }

@@ -49,7 +49,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
 
     columns_of: the columns of a table, by the parts of its name.
     """
-    from sqlglot import ErrorLevel, errors
+    from sqlglot import errors
 
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
@@ -87,7 +87,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         tree = corrected(tree, dialect)
         if dialect in _FOLDING:
             _fold(tree)
-        text = str(tree.sql("spark", pretty=True, unsupported_level=ErrorLevel.RAISE))
+        text = _written(tree)
         return Translation(subject, dialect, sql, tree, text)
     except errors.ParseError as error:
         what, where = _unparsed(error, sql)
@@ -100,6 +100,17 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     except (AttributeError, TypeError, ValueError, LookupError):
         what, where = "sqlglot cannot write a part of it", _culprit(tree, sql)
     raise refused(subject, dialect, what, where) from None
+
+
+def _written(tree: exp.Expr) -> str:
+    """Spark's text of a tree. Common table expressions of subqueries stay where they are, as Spark reads them there:
+    sqlglot, which writes for Hive, too, would give all of them the names of one query."""
+    from sqlglot import ErrorLevel
+    from sqlglot.dialects import Spark
+
+    generator = Spark().generator(pretty=True, unsupported_level=ErrorLevel.RAISE)
+    generator.EXPRESSIONS_WITHOUT_NESTED_CTES = set()
+    return str(generator.generate(tree))
 
 
 def refused(subject: str, dialect: str, what: str, where: Piece | None) -> DbtRuntimeError:

@@ -115,6 +115,11 @@ def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
     return _moved(node.this, step, back)
 
 
+def _time_later(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake's TIMEADD is its DATEADD."""
+    return _sum(node, dialect) if dialect == "snowflake" else None
+
+
 def _moved(time: exp.Expr, step: exp.Expr, back: bool) -> exp.Expr:
     if isinstance(time, exp.Literal) and time.is_string:
         time = exp.cast(time, "timestamp")
@@ -361,6 +366,7 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
         (exp.DateAdd, exp.DatetimeAdd, exp.TimestampAdd, exp.TsOrDsAdd, exp.DateSub, exp.DatetimeSub, exp.TimestampSub),
         _sum,
     ),
+    exp.TimeAdd: _time_later,
     exp.DateTrunc: _beginning,
     **dict.fromkeys((exp.TimestampTrunc, exp.DatetimeTrunc), _cut_in_zone),
     **dict.fromkeys((exp.Date, exp.Datetime, exp.Timestamp, exp.CurrentDate, exp.CurrentDatetime), _made_in_zone),

@@ -229,10 +229,14 @@ def _like_any(node: exp.Expr, dialect: str) -> None:
 
 
 def _with_all(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """A <> ALL (array)."""
+    """A <> ALL (array). Of queries, `= ANY` is IN, and `<> ALL` is NOT IN, which sqlglot makes of Snowflake's."""
     other = node.expression
     named = isinstance(other, exp.Anonymous) and other.name.upper() == "ALL" and len(other.expressions) == 1
     listed = other.expressions[0] if named else other.this.unnest() if isinstance(other, exp.All) else None
+    query = other.this.unnest() if isinstance(other, (exp.All, exp.Any)) else None
+    if isinstance(query, exp.Query) and isinstance(node, exp.NEQ if isinstance(other, exp.All) else exp.EQ):
+        listed = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.copy()))
+        return exp.Not(this=listed) if isinstance(other, exp.All) else listed
     if listed is None or isinstance(listed, (exp.Query, exp.Tuple)):
         return None
     element = exp.to_identifier("_x")
