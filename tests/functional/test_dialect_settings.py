@@ -24,6 +24,13 @@ UNPARSED = """{{ config(dialect='duckdb') }}
 select 1 as a,
   'abc' glob concat('a', '*') as b"""
 
+SPINES = """
+{{ config(dialect='duckdb') }}
+with days as ({{ dbt.date_spine('day', "cast('2024-01-01' as date)", "cast('2024-01-05' as date)") }}),
+months as ({{ dbt.date_spine('month', "cast('2024-01-01' as date)", "cast('2024-03-01' as date)") }})
+select count(*) as x from days cross join months
+"""
+
 
 class TestWhereTheDialectIsSaid:
     """The profile says snowflake; a folder, a model and a model's properties say others."""
@@ -132,9 +139,11 @@ class TestVariablesOfTheProject:
         return {
             "of_variable.sql": "select top 1 9 / 2 as x",
             "of_its_own.sql": "{{ config(dialect='snowflake') }} select iff(9 / 2 > 4, 1, 0) as x",
+            "spines.sql": SPINES,
         }
 
     def test_they_count_where_a_model_says_nothing(self, project):
         run_dbt(["run"])
-        for name, expected in (("of_variable", 4), ("of_its_own", 1)):
+        # A date spine runs a query of its own while the model's text is made.
+        for name, expected in (("of_variable", 4), ("of_its_own", 1), ("spines", 8)):
             assert project.run_sql(f"select x from {{schema}}.{name}", fetch="all")[0][0] == expected

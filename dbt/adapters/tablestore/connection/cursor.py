@@ -21,7 +21,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
-from dbt.adapters.tablestore.connection.statements import changes_session
+from dbt.adapters.tablestore.connection.statements import changes_session, in_sparks_names
 from tablestore_engine.operation.write_job.write_intent import PLAIN, Evolution, WriteIntent
 from tablestore_engine.sql.tokens.split_statements import split
 from tablestore_engine.sql.written_tables import written_tables
@@ -138,7 +138,7 @@ class Cursor:
             from tablestore_engine.schema.types.sql_literals import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
-        statements = split(sql)
+        statements = split(in_sparks_names(sql))
         if not statements:
             self._take(None)
         intent = self._evolving(statements, intent)
