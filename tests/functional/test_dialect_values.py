@@ -352,6 +352,13 @@ VALUES = [
     ("snowflake",
      "select timeadd(minute, n, ts) from (values (5, '2024-01-01 10:00'::timestamp)) as t(n, ts)",
      datetime(2024, 1, 1, 10, 5)),
+    # differences of dates
+    ("postgres",
+     ("with x as (select a::date as a from (values ('2024-01-08'), ('2024-01-01')) as t(a)) "
+     "select max(a) - min(a) from x where a - date '2024-01-01' < 8"), 7),
+    ("snowflake",
+     ("with x as (select a::date as a from values ('2024-01-08'), ('2024-01-01') as t(a)), "
+     "y as (select a, lag(a) over (order by a) as b from x) select max(a - b) from y where a - b > 3"), 7),
     # numbers
     ("bigquery", "log10(1000)", 3.0),
     ("snowflake", "log(10, 1000)", 3.0),

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.aliases import cte_of, sources_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
+from dbt.adapters.tablestore.dialect.rules.intervals import DAYS, is_date
 from dbt.adapters.tablestore.dialect.rules.json_values.given import branches, gives_json, gives_part, taken_values
 from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
 from dbt.adapters.tablestore.dialect.rules.numbers.interval_texts import STAMP, differing_columns
@@ -24,10 +25,14 @@ _PARSING: Final = frozenset(["TRY_PARSE_JSON", "TO_VARIANT_OBJECT", "VARIANT_GET
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of values: of_value says whether an expression is surely one, of_type the same of a type's text."""
+    """A kind of values: of_value says whether an expression is surely one, of_type the same of a type's text.
+
+    through: expressions that have the kind of their first argument.
+    """
 
     of_value: Callable[[exp.Expr], bool]
     of_type: Callable[[str], bool]
+    through: tuple[type[exp.Expr], ...] = ()
 
 
 def is_surely(kind: Kind, value: exp.Expr, columns_of: Columns | None, levels: int = _MOST_LEVELS) -> bool:
@@ -35,8 +40,11 @@ def is_surely(kind: Kind, value: exp.Expr, columns_of: Columns | None, levels: i
     value = value.unnest()
     if kind.of_value(value):
         return True
-    if isinstance(value, exp.JSONExtract):
+    if isinstance(value, (exp.JSONExtract, *kind.through)):
         return is_surely(kind, value.this, columns_of, levels)
+    leaves = [one for one in branches(value) if not isinstance(one, exp.Null)] if kind.through else [value]
+    if leaves != [value]:
+        return bool(leaves) and all(is_surely(kind, one, columns_of, levels) for one in leaves)
     select = value.find_ancestor(exp.Select) if isinstance(value, exp.Column) and levels else None
     return select is not None and _gives(kind, select, value, columns_of, levels - 1)
 
@@ -123,6 +131,10 @@ def _is_time(value: exp.Expr) -> bool:
     return cast or isinstance(value, exp.CurrentTimestamp)
 
 
+def _is_date(value: exp.Expr) -> bool:
+    return is_date(value) or isinstance(value, (exp.LastDay, exp.TsOrDsToDate, exp.Date))
+
+
 def _is_number(value: exp.Expr) -> bool:
     return bool(isinstance(value, exp.Cast) and value.to.is_type(*exp.DataType.NUMERIC_TYPES)) or value.is_number
 
@@ -133,6 +145,12 @@ _LIST: Final = Kind(_is_list, lambda of: of.startswith("array<"))
 ARRAY_OF_ROWS: Final = Kind(_is_array_of_rows, lambda of: of.startswith("array<struct<"))
 _TEXT: Final = Kind(_is_text, lambda of: of == "string")
 _TIME: Final = Kind(_is_time, lambda of: of.startswith("timestamp"))
+_DATE: Final = Kind(
+    _is_date,
+    lambda of: of == "date",
+    (exp.Min, exp.Max, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.AnyValue, exp.Window, exp.IgnoreNulls,
+     exp.Filter),
+)  # fmt: skip
 _NUMBER: Final = Kind(_is_number, lambda of: of.startswith(("decimal", "double", "float")) or of.endswith("int"))
 _ELEMENT: Final = Kind(
     lambda value: _is_number(value) or _is_time(value), lambda of: not of.startswith(("array<", "map<", "struct<"))
@@ -156,6 +174,13 @@ def mark_columns(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> No
     for column, mark, kind in _asked(tree, dialect):
         if is_surely(kind, column, columns_of):
             column.meta[mark] = True
+
+
+def mark_day_counts(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
+    """Note at differences of dates that they are numbers of days (`DAYS`), where they are not intervals."""
+    for one in tree.find_all(exp.Sub) if dialect in ("postgres", "redshift", "duckdb", "snowflake") else ():
+        if all(is_surely(_DATE, side, columns_of) for side in (one.this, one.expression)):
+            one.meta[DAYS] = True
 
 
 def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:

@@ -54,7 +54,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.aliases import inline_aliases
     from dbt.adapters.tablestore.dialect.array_queries import read_arrays_by_functions, read_structs_as_rows
     from dbt.adapters.tablestore.dialect.array_selects import read_lists_of_queries
-    from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns
+    from dbt.adapters.tablestore.dialect.column_kinds import keep_variant_paths, mark_columns, mark_day_counts
     from dbt.adapters.tablestore.dialect.columns.chosen import write_columns_out
     from dbt.adapters.tablestore.dialect.columns.named_unions import unite_by_name
     from dbt.adapters.tablestore.dialect.columns.number_kinds import mark_quotients
@@ -77,6 +77,7 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         write_columns_out(tree, dialect, columns_of)
         unite_by_name(tree, dialect, columns_of)
         mark_columns(tree, dialect, columns_of)
+        mark_day_counts(tree, dialect, columns_of)
         mark_quotients(tree, dialect, columns_of)
         read_row_sources(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)

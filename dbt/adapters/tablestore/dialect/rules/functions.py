@@ -14,7 +14,7 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import called, counterpart
 from dbt.adapters.tablestore.dialect.rules.counterparts.objects import step_of
 from dbt.adapters.tablestore.dialect.rules.dates import time_by_name
-from dbt.adapters.tablestore.dialect.rules.intervals import is_date
+from dbt.adapters.tablestore.dialect.rules.intervals import DAYS
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
 from dbt.adapters.tablestore.dialect.rules.json_values import collected
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
@@ -71,8 +71,7 @@ def _by_path(node: exp.Expr, dialect: str) -> exp.Expr:
 
 def _day_count(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """A date minus a date is a number of days in some warehouses, and an interval in Spark."""
-    days = dialect in ("postgres", "redshift", "duckdb", "snowflake")
-    if days and all(is_date(one) for one in (node.this, node.expression)):
+    if node.meta.get(DAYS):
         return exp.Anonymous(this="DATEDIFF", expressions=[node.this, node.expression])
     return None
 

@@ -28,6 +28,8 @@ _SECONDS: Final[Mapping[str, Decimal]] = {
     "MILLISECOND": Decimal("0.001"), "MICROSECOND": Decimal("0.000001"),
 }  # fmt: skip
 _MICROS: Final = 1_000_000
+DAYS: Final = "days"
+"""The mark of a difference that is a number of days."""
 _MONDAY: Final = "2000-01-03"
 _SPARKS: Final = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 _PART: Final = re.compile(
