@@ -33,8 +33,8 @@ def _quantiles(node: exp.Expr, dialect: str) -> exp.Expr:
     if not isinstance(parts, exp.Literal) or not parts.is_int or not 0 < int(parts.name) <= _MOST_QUANTILES:
         raise Untranslatable(f"APPROX_QUANTILES without a constant number of parts up to {_MOST_QUANTILES}")
     count = int(parts.name)
-    shares = [exp.Literal.number(f"{i / count:.12g}") for i in range(count + 1)]
-    listed = exp.Anonymous(this="ARRAY", expressions=[exp.cast(one, "double") for one in shares])
+    shares = [exp.Var(this=f"{i / count:.12g}D") for i in range(count + 1)]  # a cast of each is slow to write
+    listed = exp.Anonymous(this="ARRAY", expressions=shares)
     return exp.Anonymous(this="PERCENTILE_APPROX", expressions=[node.this, listed])
 
 
