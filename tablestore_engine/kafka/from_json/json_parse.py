@@ -143,8 +143,7 @@ def parse_records(
         declared: what a schema says of the columns.
         inside: the field that may hold the record, in a record that is read by itself.
     """
-    parser = _Parser(values, schema, wanted, finish, seen=seen, inside=inside)
-    parser.declared = declared
+    parser = _Parser(values, schema, wanted, finish, seen=seen, inside=inside, declared=declared)
     if schema is not None:
         parser.parse(0, len(values))
     else:
@@ -165,6 +164,7 @@ class _Parser:
         *,
         seen: Callable[[Mapping[str, Any]], None] | None,
         inside: str | None,
+        declared: Declared | None,
     ) -> None:
         behaviour = "infer" if seen else "ignore"
         self._options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour)
@@ -173,7 +173,7 @@ class _Parser:
         self._finish = finish
         self._inside = inside
         self._seen = seen
-        self.declared: Declared | None = None
+        self._declared = declared
         self._refused_records = 0
         self.tables: list[pa.Table] = []
         self.positions: list[Positions] = []
@@ -256,7 +256,7 @@ class _Parser:
         if not isinstance(found, dict):
             raise TypeError("it is no JSON object")
         given = members(self._record(found), self._wanted)
-        return [_member(field, value, self.declared) for field, value in given]
+        return [_member(field, value, self._declared) for field, value in given]
 
 
 class _Fraction(str):

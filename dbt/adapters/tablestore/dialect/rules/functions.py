@@ -234,8 +234,8 @@ def _with_all(node: exp.Expr, dialect: str) -> exp.Expr | None:
     listed = other.expressions[0] if named else other.this.unnest() if isinstance(other, exp.All) else None
     query = other.this.unnest() if isinstance(other, (exp.All, exp.Any)) else None
     if isinstance(query, exp.Query) and isinstance(node, exp.NEQ if isinstance(other, exp.All) else exp.EQ):
-        listed = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.copy()))
-        return exp.Not(this=listed) if isinstance(other, exp.All) else listed
+        found = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.copy()))
+        return exp.Not(this=found) if isinstance(other, exp.All) else found
     if listed is None or isinstance(listed, (exp.Query, exp.Tuple)):
         return None
     element = exp.to_identifier("_x")
