@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 
 import pyarrow as pa
 import pytest
@@ -47,7 +47,7 @@ def test_decimals_are_exact_or_bad(precision, scale, as_text):
     small, big = Decimal((0, (9,) * precision, -scale)), str(1 << 130)
     texts = ["0", "-1.5", "1e3", "12345678", *("9" * n for n in (9, 10, 36, 38, 39)), str(1 << 127), big, "0.5"]
     texts += [f"{1 << 127}.00", f"{1 << 128}", f"{1 << 256}", "3" + "0" * 40, f"{small:f}", f"-{small:f}"]
-    with localcontext(prec=400):
+    with localcontext(Context(prec=400)):
         good = [abs(Decimal(one)) < limit and not Decimal(one).scaleb(scale) % 1 for one in texts]
     values = [f'"{one}"' if as_text else one for one in texts]
     lines = [f'{{"id": {at}, "v": {value}}}'.encode() for at, value in enumerate(values)]
