@@ -90,7 +90,7 @@ SLOWEST      := --durations=25
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest -m 'not slow and not soak' $(SIDE_BY_SIDE) $(SLOWEST) \
+	$(PY) -m pytest -m 'not slow and not soak and not conformance' $(SIDE_BY_SIDE) $(SLOWEST) \
 	  tests/property tests/spark/property tests/fault tests/spark \
 	  tests/unit tests/functional $(PYTEST)
 
@@ -131,6 +131,7 @@ shared: $(VENV)/.dev  ## Run the adapter's tests, with dbt's own suites, over a 
 soak: $(VENV)/.dev  ## Fold random histories against a dictionary, and run the cases that the default suite leaves out
 	@sh scripts/check_java.sh
 	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property tests/spark/property tests/unit/sql/parse/test_parse_mutations.py \
+	  tests/fault/test_every_step.py \
 	  $(PYTEST)
 	TABLESTORE_SOAK=300 $(PY) -m pytest -m 'soak or hypothesis' $(SIDE_BY_SIDE) --ignore tests/spark/property \
 	  tests/fault tests/spark tests/unit tests/functional $(PYTEST)

@@ -190,7 +190,8 @@ def test_dbt_over_spark_connect(connect, tmp_path):
     url = connect({**FEW_ROWS, JAVA_OPTIONS: f"-XX:+UseSerialGC {FEW_ROWS[JAVA_OPTIONS]}"})
     functional = os.path.join(os.path.dirname(os.path.dirname(SCRIPT)), "functional")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "dbt"),
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak",
+         "--basetemp", str(tmp_path / "dbt"),
          *(os.path.join(functional, name) for name in OVER_CONNECT)],
         capture_output=True, text=True, timeout=600, check=False, cwd=os.path.dirname(os.path.dirname(functional)),
         env={**outside_spark(), "PYSPARK_PYTHON": sys.executable, "TABLESTORE_REMOTE": url},

@@ -177,7 +177,8 @@ OVER_SHARED = (
 def test_dbt_s_tests_in_a_shared_session(cache, tmp_path):
     functional = os.path.join(os.path.dirname(HERE), "functional")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "dbt"),
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak",
+         "--basetemp", str(tmp_path / "dbt"),
          *(os.path.join(functional, name) for name in OVER_SHARED)],
         capture_output=True, text=True, timeout=600, check=False, cwd=os.path.dirname(os.path.dirname(functional)),
         env={**environment(cache), "TABLESTORE_SHARED": "1"},

@@ -16,6 +16,7 @@ from support.fault.actions import ACTIONS, load, prepare, state
 from support.fault.fault_io import Fault, FaultInjectingFileIO
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
+from support.soak import SOAK
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
@@ -181,9 +182,11 @@ def killer():
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_kill_9_at_each_step(name, prepared, recorded, tmp_path, killer):
+    """A process that is killed after a step leaves what one leaves that is killed before the next step; `make soak`
+    kills it at both."""
     steps, before, after = recorded[name]
     for number, step in enumerate(steps):
-        for when in ("before", "after"):
+        for when in ("before", "after") if SOAK or number == len(steps) - 1 else ("before",):
             directory = tmp_path / f"{number}-{when}"
             directory.mkdir()
             warehouse = copy(prepared, directory)

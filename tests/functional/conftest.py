@@ -91,3 +91,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "functional" in item.path.parts:
             item.add_marker(pytest.mark.spark)
+            chosen = item.get_closest_marker("default_suite")
+            if chosen and item.originalname not in chosen.args:
+                item.add_marker(pytest.mark.conformance)

@@ -83,7 +83,14 @@ select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear'
 {% endif %}
 """
 
-    @pytest.mark.parametrize("strategy", ["", ", incremental_strategy='append'", ", incremental_strategy='merge'"])
+    @pytest.mark.parametrize(
+        "strategy",
+        [
+            "",
+            pytest.param(", incremental_strategy='append'", marks=pytest.mark.soak),
+            ", incremental_strategy='merge'",
+        ],
+    )
     def test_retractions_are_applied(self, project, strategy):
         model(project, "joined", self.TEXT.replace("row_kind=true", f"row_kind=true{strategy}"))
         assert run("-s", "joined", "--full-refresh")["joined"] == ("CREATE TABLE 3 rows", 3)

@@ -11,7 +11,6 @@ from dbt.tests.util import relation_from_name, run_dbt, write_file
 from dbt.adapters.tablestore.models.snapshot_source import SnapshotSource
 
 CONFIGS = {
-    "by_time": "unique_key='id', strategy='timestamp', updated_at='at'",
     "by_check": "unique_key=['id'], strategy='check', check_cols='all'",
     "to_day": "unique_key='id', strategy='timestamp', updated_at='at', dbt_valid_to_current=\"date'9999-12-31'\"",
 }
@@ -77,24 +76,24 @@ class TestSnapshotsOfATable:
         change("insert into {shop} values (1, 'c', timestamp'2024-01-03'), (70, 'a', timestamp'2024-01-01')")
         change("insert into {shop} values (3, 'z', timestamp'2023-01-01'), (4, 'z', null)")
         change("delete from {shop} where id = 5")
-        assert self.taken(project, narrowed, ALL) == {"by_time": 53, "by_check": 55, "to_day": 53}
+        assert self.taken(project, narrowed, ALL) == {"by_check": 55, "to_day": 53}
         # Back to an older value, after a compaction of both.
         change("alter table {shop} compact")
-        change(f"alter table {project.test_schema}.by_time compact")
+        change(f"alter table {project.test_schema}.to_day compact")
         change("insert into {shop} values (1, 'a', timestamp'2024-01-04'), (5, 'again', timestamp'2024-01-04')")
-        assert self.taken(project, narrowed, ALL) == {"by_time": 55, "by_check": 57, "to_day": 55}
+        assert self.taken(project, narrowed, ALL) == {"by_check": 57, "to_day": 55}
         # Somebody changed a snapshot: all rows are compared once, and then only changed ones.
-        both = [f"{project.test_schema}.{name}" for name in ("by_time", "by_time_whole")]
+        both = [f"{project.test_schema}.{name}" for name in ("to_day", "to_day_whole")]
         for name in both:
             change(f"delete from {name} where id = 7")
         by_hand = [project.run_sql(f"select max(snapshot_id) from {name}$snapshots", fetch="one")[0] for name in both]
-        assert self.taken(project, narrowed, ALL - 1)["by_time"] == 55
+        assert self.taken(project, narrowed, ALL - 1)["to_day"] == 55
         change("insert into {shop} values (8, 'b', timestamp'2024-01-05')")
-        assert self.taken(project, narrowed, ALL)["by_time"] == 56
+        assert self.taken(project, narrowed, ALL)["to_day"] == 56
         # Rolled back to the state that somebody made: the row that was removed by hand comes back.
         for name, snapshot in zip(both, by_hand, strict=True):
             change(f"call sys.rollback(table => '{name}', version => '{snapshot}')")
-        assert self.taken(project, narrowed, ALL - 1)["by_time"] == 56
+        assert self.taken(project, narrowed, ALL - 1)["to_day"] == 56
 
     def test_all_rows_are_compared_where_the_source_or_the_config_is_another_one(self, project, narrowed):
         shop, names = f"{project.test_schema}.shop", ("by_check",)

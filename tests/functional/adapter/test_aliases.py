@@ -22,6 +22,7 @@ class SparkCast:
         return {"cast.sql": STRING_LITERAL, "expect_value.sql": fixtures.MACROS__EXPECT_VALUE_SQL}
 
 
+@pytest.mark.conformance
 class TestAliases(SparkCast, BaseAliases):
     pass
 
@@ -34,5 +35,6 @@ class TestSameAliasDifferentSchemas(SparkCast, BaseSameAliasDifferentSchemas):
     pass
 
 
+@pytest.mark.conformance
 class TestSameAliasDifferentDatabases(SparkCast, BaseSameAliasDifferentDatabases):
     pass

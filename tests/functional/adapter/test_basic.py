@@ -74,6 +74,7 @@ class TestDocsGenerate(BaseDocsGenerate):
         )
 
 
+@pytest.mark.conformance
 class TestDocsGenReferences(BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project):
@@ -96,6 +97,7 @@ class TestEmpty(BaseEmpty):
     pass
 
 
+@pytest.mark.conformance
 class TestEphemeral(BaseEphemeral):
     pass
 
@@ -142,34 +144,42 @@ class AnyNumber:
         return isinstance(other, int | float)
 
 
+@pytest.mark.conformance
 class TestIncremental(BaseIncremental):
     pass
 
 
+@pytest.mark.conformance
 class TestIncrementalBadStrategy(BaseIncrementalBadStrategy):
     pass
 
 
+@pytest.mark.conformance
 class TestIncrementalNotSchemaChange(BaseIncrementalNotSchemaChange):
     pass
 
 
+@pytest.mark.conformance
 class TestSingularTests(BaseSingularTests):
     pass
 
 
+@pytest.mark.conformance
 class TestSingularTestsEphemeral(BaseSingularTestsEphemeral):
     pass
 
 
+@pytest.mark.conformance
 class TestSnapshotCheckCols(BaseSnapshotCheckCols):
     pass
 
 
+@pytest.mark.conformance
 class TestSnapshotTimestamp(BaseSnapshotTimestamp):
     pass
 
 
+@pytest.mark.conformance
 class TestTableMaterialization(BaseTableMaterialization):
     pass
 

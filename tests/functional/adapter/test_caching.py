@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.caching.test_caching import (
     BaseCachingLowercaseModel,
     BaseCachingSelectedSchemaOnly,
@@ -26,6 +27,7 @@ class WithoutDatabase(BaseCachingTest):
         assert first.identifier.lower() == second.identifier.lower()
 
 
+@pytest.mark.conformance
 class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
     pass
 
@@ -34,6 +36,7 @@ class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
     pass
 
 
+@pytest.mark.conformance
 class TestCachingSelectedSchemaOnly(WithoutDatabase, BaseCachingSelectedSchemaOnly):
     pass
 

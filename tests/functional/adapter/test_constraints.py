@@ -86,14 +86,17 @@ class SparkTypes:
         ]
 
 
+@pytest.mark.default_suite("test__constraints_wrong_column_data_types", "test__constraints_wrong_column_names")
 class TestTableConstraintsColumnsEqual(SparkTypes, BaseTableConstraintsColumnsEqual):
     pass
 
 
+@pytest.mark.default_suite("test__constraints_wrong_column_names")
 class TestViewConstraintsColumnsEqual(SparkTypes, BaseViewConstraintsColumnsEqual):
     pass
 
 
+@pytest.mark.default_suite("test__constraints_wrong_column_names")
 class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstraintsColumnsEqual):
     pass
 
@@ -108,6 +111,7 @@ class TestTableConstraintsRollback(OurMessages, BaseConstraintsRollback):
     pass
 
 
+@pytest.mark.conformance
 class TestIncrementalConstraintsRollback(OurMessages, BaseIncrementalConstraintsRollback):
     pass
 
@@ -130,6 +134,7 @@ class TestIncrementalContractSqlHeader(BaseIncrementalContractSqlHeader):
         }
 
 
+@pytest.mark.conformance
 class TestIncrementalForeignKeyConstraint(BaseIncrementalForeignKeyConstraint):
     pass
 

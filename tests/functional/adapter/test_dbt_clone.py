@@ -17,18 +17,22 @@ class DropsSchemas:
                 project.adapter.drop_schema(project.adapter.Relation.create(schema=schema))
 
 
+@pytest.mark.default_suite("test_can_clone_true")
 class TestClonePossible(DropsSchemas, BaseClonePossible):
     pass
 
 
+@pytest.mark.conformance
 class TestCloneNotPossible(DropsSchemas, BaseCloneNotPossible):
     pass
 
 
+@pytest.mark.conformance
 class TestCloneSameTargetAndState(BaseCloneSameTargetAndState):
     pass
 
 
+@pytest.mark.conformance
 class TestCloneSameSourceAndTarget(Sparkish, BaseCloneSameSourceAndTarget):
     @pytest.fixture(scope="class")
     def models(self):

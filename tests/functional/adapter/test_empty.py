@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.empty.test_empty import (
     BaseTestEmpty,
     BaseTestEmptyInlineSourceRef,
@@ -9,6 +10,7 @@ class TestEmpty(BaseTestEmpty):
     pass
 
 
+@pytest.mark.conformance
 class TestEmptyInlineSourceRef(BaseTestEmptyInlineSourceRef):
     pass
 

@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.ephemeral.test_ephemeral import (
     BaseEphemeralErrorHandling,
     BaseEphemeralMulti,
@@ -12,6 +13,7 @@ def written(name):
         return "".join(file.read().split())
 
 
+@pytest.mark.conformance
 class TestEphemeralMulti(BaseEphemeralMulti):
     def test_ephemeral_multi(self, project):
         """The same, with Spark's statement."""

@@ -1,5 +1,6 @@
 """Functions as dbt resources: SQL and Python, with default arguments; aggregates."""
 
+import pytest
 from dbt.tests.adapter.functions.test_udafs import BasicPythonUDAF, BasicSQLUDAF, PythonUDAFDefaultArgSupport
 from dbt.tests.adapter.functions.test_udfs import (
     CanFindScalarFunctionRelation,
@@ -22,14 +23,17 @@ class TestUDFsBasic(UDFsBasic):
     pass
 
 
+@pytest.mark.conformance
 class TestDeterministicUDF(DeterministicUDF):
     pass
 
 
+@pytest.mark.conformance
 class TestStableUDF(StableUDF):
     pass
 
 
+@pytest.mark.conformance
 class TestNonDeterministicUDF(NonDeterministicUDF):
     pass
 
@@ -42,18 +46,22 @@ class TestPythonUDFSupported(PythonUDFSupported):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonUDFRuntimeVersionRequired(PythonUDFRuntimeVersionRequired):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonUDFEntryPointRequired(PythonUDFEntryPointRequired):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonUDFVolatilitySupport(PythonUDFVolatilitySupport):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonUDFWithPackagesSupported(PythonUDFWithPackagesSupported):
     pass
 
@@ -62,10 +70,12 @@ class TestSqlUDFDefaultArgSupport(SqlUDFDefaultArgSupport):
     expect_default_arg_support = True
 
 
+@pytest.mark.conformance
 class TestPythonUDFDefaultArgSupport(PythonUDFDefaultArgSupport):
     expect_default_arg_support = True
 
 
+@pytest.mark.conformance
 class TestCanFindScalarFunctionRelation(CanFindScalarFunctionRelation):
     pass
 
@@ -78,5 +88,6 @@ class TestBasicSQLUDAF(BasicSQLUDAF):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonUDAFDefaultArgSupport(PythonUDAFDefaultArgSupport):
     pass

@@ -73,6 +73,7 @@ class TestPrePostModelHooks(ModelHooks, BasePrePostModelHooks):
         return {"models": {"test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}}}
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksUnderscores(ModelHooks, BasePrePostModelHooks):
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -83,6 +84,7 @@ class TestHookRefs(ModelHooks, BaseHookRefs):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksOnSeeds(BasePrePostModelHooksOnSeeds):
     pass
 
@@ -91,10 +93,12 @@ class TestHooksRefsOnSeeds(BaseHooksRefsOnSeeds):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksOnSeedsPlusPrefixed(BasePrePostModelHooksOnSeedsPlusPrefixed):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksOnSeedsPlusPrefixedWhitespace(BasePrePostModelHooksOnSeedsPlusPrefixedWhitespace):
     pass
 
@@ -103,20 +107,24 @@ class TestPrePostModelHooksOnSnapshots(BasePrePostModelHooksOnSnapshots):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksInConfig(ModelHooks, BasePrePostModelHooksInConfig):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksInConfigWithCount(ModelHooks, BasePrePostModelHooksInConfigWithCount):
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {"models": {"test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}}}
 
 
+@pytest.mark.conformance
 class TestPrePostModelHooksInConfigKwargs(ModelHooks, BasePrePostModelHooksInConfigKwargs):
     pass
 
 
+@pytest.mark.conformance
 class TestPrePostSnapshotHooksInConfigKwargs(BasePrePostSnapshotHooksInConfigKwargs):
     pass
 

@@ -7,6 +7,7 @@ from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncreme
 from dbt.tests.util import patch_microbatch_end_time, run_dbt
 
 
+@pytest.mark.default_suite("test__bad_unique_key_list", "test__trinary_unique_key_list")
 class TestIncrementalUniqueKey(BaseIncrementalUniqueKey):
     """The suite's tables hold two rows of one key, and a key that is no column: they are not keyed tables."""
 
@@ -15,24 +16,29 @@ class TestIncrementalUniqueKey(BaseIncrementalUniqueKey):
         return {"models": {"+enforce_key": False}}
 
 
+@pytest.mark.conformance
 class TestIncrementalPredicatesDeleteInsert(BaseIncrementalPredicates):
     pass
 
 
+@pytest.mark.conformance
 class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {"models": {"+predicates": ["id != 2"], "+incremental_strategy": "delete+insert"}}
 
 
+@pytest.mark.conformance
 class TestMergeExcludeColumns(BaseMergeExcludeColumns):
     pass
 
 
+@pytest.mark.conformance
 class TestMicrobatch(BaseMicrobatch):
     pass
 
 
+@pytest.mark.default_suite("test_rows_that_were_deleted")
 class TestMicrobatchKeyed(BaseMicrobatch):
     """The same on a keyed table: rows of the window that the batch no longer has go."""
 
@@ -74,20 +80,19 @@ where id <> {{{{ var('removed', 0) }}}}
     @pytest.fixture(scope="class")
     def models(self):
         texts = {f"by_{time}.sql": self.EVENTS.format(time=time) for time in ("day", "at")}
-        for time in ("day", "at"):
-            texts[f"plain_{time}.sql"] = self.READS.format(time=time, more="")
-            texts[f"keyed_{time}.sql"] = self.READS.format(time=time, more="primary_key='id',")
-        return texts
+        texts["keyed.sql"] = self.READS.format(time="day", more="primary_key='id',")
+        return {**texts, "plain.sql": self.READS.format(time="at", more="")}
 
     def test_each_row_occurs_once(self, project):
         for deleted in (0, 4):
             with patch_microbatch_end_time("2020-01-04 00:00:00"):
                 run_dbt(["run", "--vars", f"removed: {deleted}"])
-            for name in ("plain_day", "plain_at", "keyed_day", "keyed_at"):
+            for name in ("plain", "keyed"):
                 found = project.run_sql(f"select id, zone from {project.test_schema}.{name} order by id", fetch="all")
                 expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != deleted]
                 assert [tuple(one) for one in found] == expected, (name, deleted)
 
 
+@pytest.mark.conformance
 class TestIncrementalOnSchemaChange(BaseIncrementalOnSchemaChange):
     pass

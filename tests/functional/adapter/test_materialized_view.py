@@ -1,11 +1,9 @@
 """dbt's suite of materialized views: tables that remember their query and are refreshed by each run.
 
-`make conformance` runs all of it; the default suite only the basic class.
+`make conformance` runs all of it; the default suite some tests of the basic class.
 """
 
 from __future__ import annotations
-
-import os
 
 import pytest
 from dbt.tests.adapter.materialized_view.basic import MaterializedViewBasic
@@ -25,6 +23,11 @@ def relation_type(project, relation):
     return describe(project.adapter.catalog, project.test_schema, relation.identifier).kind
 
 
+@pytest.mark.default_suite(
+    "test_materialized_view_full_refresh",
+    "test_view_replaces_materialized_view",
+    "test_materialized_view_only_updates_after_refresh",
+)
 class TestMaterializedViewBasic(MaterializedViewBasic):
     @staticmethod
     def insert_record(project, table, record):
@@ -100,19 +103,16 @@ def change(project, relation, config):
     set_model_file(project, relation, text.replace("materialized=", f"{config}\n    materialized="))
 
 
-conformance = pytest.mark.skipif(not os.environ.get("TABLESTORE_CONFORMANCE"), reason="make conformance runs it")
-
-
-@conformance
+@pytest.mark.conformance
 class TestApply(Changes, MaterializedViewChangesApplyMixin):
     pass
 
 
-@conformance
+@pytest.mark.conformance
 class TestContinue(Changes, MaterializedViewChangesContinueMixin):
     pass
 
 
-@conformance
+@pytest.mark.conformance
 class TestFail(Changes, MaterializedViewChangesFailMixin):
     pass

@@ -25,6 +25,7 @@ class TestPythonIncremental(BasePythonIncrementalTests):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonMetaGet(BasePythonMetaGetTests):
     pass
 
@@ -33,6 +34,7 @@ class TestPythonEmpty(BasePythonEmptyTests):
     pass
 
 
+@pytest.mark.conformance
 class TestPythonSample(BasePythonSampleTests):
     pass
 

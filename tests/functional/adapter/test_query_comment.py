@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.query_comment.test_query_comment import (
     BaseEmptyQueryComments,
     BaseMacroArgsQueryComments,
@@ -12,6 +13,7 @@ class TestQueryComments(BaseQueryComments):
     pass
 
 
+@pytest.mark.conformance
 class TestMacroQueryComments(BaseMacroQueryComments):
     pass
 
@@ -20,6 +22,7 @@ class TestMacroArgsQueryComments(BaseMacroArgsQueryComments):
     pass
 
 
+@pytest.mark.conformance
 class TestMacroInvalidQueryComments(BaseMacroInvalidQueryComments):
     pass
 
@@ -28,5 +31,6 @@ class TestNullQueryComments(BaseNullQueryComments):
     pass
 
 
+@pytest.mark.conformance
 class TestEmptyQueryComments(BaseEmptyQueryComments):
     pass

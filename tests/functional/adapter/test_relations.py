@@ -4,6 +4,7 @@ from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchem
 from dbt.tests.util import run_dbt
 
 
+@pytest.mark.conformance
 class TestChangeRelationTypes(BaseChangeRelationTypeValidator):
     pass
 

@@ -4,6 +4,7 @@ from dbt.tests.adapter.simple_copy.test_simple_copy import EmptyModelsArentRunBa
 from dbt.tests.util import run_dbt
 
 
+@pytest.mark.conformance
 class TestSimpleCopy(SimpleCopyBase):
     def test_simple_copy_with_materialized_views(self, project):
         """A view of a view instead of the materialized view: this tests dbt's caching of foreign views."""
@@ -27,6 +28,7 @@ class TestEmptyModelsArentRun(EmptyModelsArentRunBase):
         assert not tables & {"empty", "disabled"}
 
 
+@pytest.mark.conformance
 class TestSimpleCopyUppercase(BaseSimpleCopyUppercase):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, profile_target):

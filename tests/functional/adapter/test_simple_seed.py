@@ -40,6 +40,7 @@ class TestBasicSeed(SparkExpected, BaseBasicSeedTests):
         self._check_relation_end_state(run_result=run_dbt(["seed", "--full-refresh"]), project=project, exists=True)
 
 
+@pytest.mark.conformance
 class TestSeedConfigFullRefreshOn(SparkExpected, BaseSeedConfigFullRefreshOn):
     def test_simple_seed_full_refresh_config(self, project):
         """As above."""
@@ -47,14 +48,17 @@ class TestSeedConfigFullRefreshOn(SparkExpected, BaseSeedConfigFullRefreshOn):
         self._check_relation_end_state(run_result=run_dbt(["seed"]), project=project, exists=True)
 
 
+@pytest.mark.conformance
 class TestSeedConfigFullRefreshOff(SparkExpected, BaseSeedConfigFullRefreshOff):
     pass
 
 
+@pytest.mark.conformance
 class TestSeedCustomSchema(SparkExpected, BaseSeedCustomSchema):
     pass
 
 
+@pytest.mark.conformance
 class TestSeedWithUniqueDelimiter(SparkExpected, BaseSeedWithUniqueDelimiter):
     pass
 
@@ -63,10 +67,12 @@ class TestSeedWithWrongDelimiter(SparkExpected, BaseSeedWithWrongDelimiter):
     pass
 
 
+@pytest.mark.conformance
 class TestSeedWithEmptyDelimiter(SparkExpected, BaseSeedWithEmptyDelimiter):
     pass
 
 
+@pytest.mark.conformance
 class TestSimpleSeedEnabledViaConfig(BaseSimpleSeedEnabledViaConfig):
     pass
 
@@ -75,6 +81,7 @@ class TestSeedParsing(SparkExpected, BaseSeedParsing):
     pass
 
 
+@pytest.mark.conformance
 class TestSimpleSeedWithBOM(SparkExpected, BaseSimpleSeedWithBOM):
     @pytest.fixture(scope="class", autouse=True)
     def bom(self, project, setUp):
@@ -86,6 +93,7 @@ class TestSimpleSeedWithBOM(SparkExpected, BaseSimpleSeedWithBOM):
         )
 
 
+@pytest.mark.conformance
 class TestSeedSpecificFormats(BaseSeedSpecificFormats):
     @pytest.fixture(scope="class")
     def test_data_dir(self, tmp_path_factory):

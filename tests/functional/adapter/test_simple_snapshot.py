@@ -26,20 +26,24 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
 from support.sparkish import Sparkish, sparkish
 
 
+@pytest.mark.default_suite("test_deletes_are_captured_by_snapshot", "test_updates_are_captured_by_snapshot")
 class TestSimpleSnapshot(BaseSimpleSnapshot):
     pass
 
 
+@pytest.mark.conformance
 class TestSnapshotCheck(BaseSnapshotCheck):
     pass
 
 
+@pytest.mark.conformance
 class TestSnapshotNewRecordCheckMode(Sparkish, BaseSnapshotNewRecordCheckMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.conformance
 class TestSnapshotNewRecordTimestampMode(Sparkish, BaseSnapshotNewRecordTimestampMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -56,6 +60,7 @@ class TestSnapshotEphemeralHardDeletes(Sparkish, BaseSnapshotEphemeralHardDelete
     pass
 
 
+@pytest.mark.conformance
 class TestSnapshotNewColumnTimestampStrategy(Sparkish, BaseSnapshotNewColumnTimestampStrategy):
     pass
 
@@ -74,18 +79,21 @@ class TestSnapshotColumnNames(Sparkish, BaseSnapshotColumnNames):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.conformance
 class TestSnapshotColumnNamesFromDbtProject(Sparkish, BaseSnapshotColumnNamesFromDbtProject):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.conformance
 class TestSnapshotInvalidColumnNames(Sparkish, BaseSnapshotInvalidColumnNames):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.conformance
 class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -106,5 +114,6 @@ class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
         monkeypatch.setattr(various_configs, "run_sql_with_adapter", in_order)
 
 
+@pytest.mark.conformance
 class TestSnapshotMultiUniqueKey(Sparkish, BaseSnapshotMultiUniqueKey):
     pass

@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.store_test_failures_tests.basic import (
     StoreTestFailuresAsExceptions,
     StoreTestFailuresAsGeneric,
@@ -20,22 +21,27 @@ class TestStoreTestFailuresLimit(BaseStoreTestFailuresLimit):
     pass
 
 
+@pytest.mark.conformance
 class TestStoreTestFailuresAsInteractions(StoreTestFailuresAsInteractions):
     pass
 
 
+@pytest.mark.conformance
 class TestStoreTestFailuresAsProjectLevelOff(StoreTestFailuresAsProjectLevelOff):
     pass
 
 
+@pytest.mark.conformance
 class TestStoreTestFailuresAsProjectLevelView(StoreTestFailuresAsProjectLevelView):
     pass
 
 
+@pytest.mark.conformance
 class TestStoreTestFailuresAsProjectLevelEphemeral(StoreTestFailuresAsProjectLevelEphemeral):
     pass
 
 
+@pytest.mark.conformance
 class TestStoreTestFailuresAsGeneric(StoreTestFailuresAsGeneric):
     pass
 

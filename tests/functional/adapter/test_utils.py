@@ -52,10 +52,12 @@ class TestAnyValue(BaseAnyValue):
     pass
 
 
+@pytest.mark.conformance
 class TestArrayAppend(BaseArrayAppend):
     pass
 
 
+@pytest.mark.conformance
 class TestArrayConcat(BaseArrayConcat):
     pass
 
@@ -72,14 +74,17 @@ class TestCalculateFreshnessMethod(BaseCalculateFreshnessMethod):
     pass
 
 
+@pytest.mark.conformance
 class TestCast(BaseCast):
     pass
 
 
+@pytest.mark.conformance
 class TestCastBoolToText(BaseCastBoolToText):
     pass
 
 
+@pytest.mark.conformance
 class TestConcat(BaseConcat):
     pass
 
@@ -102,6 +107,7 @@ class TestCurrentTimestamps(BaseCurrentTimestamps):
         }
 
 
+@pytest.mark.conformance
 class TestDate(BaseDate):
     pass
 
@@ -122,10 +128,12 @@ class TestDateTrunc(BaseDateTrunc):
     pass
 
 
+@pytest.mark.conformance
 class TestEquals(BaseEquals):
     pass
 
 
+@pytest.mark.conformance
 class TestEscapeSingleQuotesBackslash(BaseEscapeSingleQuotesBackslash):
     pass
 
@@ -134,14 +142,17 @@ class TestEscapeSingleQuotesQuote(BaseEscapeSingleQuotesQuote):
     pass
 
 
+@pytest.mark.conformance
 class TestExcept(BaseExcept):
     pass
 
 
+@pytest.mark.conformance
 class TestGenerateSeries(BaseGenerateSeries):
     pass
 
 
+@pytest.mark.conformance
 class TestGetIntervalsBetween(BaseGetIntervalsBetween):
     @pytest.fixture(scope="class")
     def models(self):
@@ -155,6 +166,7 @@ select {{ get_intervals_between("'2023-09-01'", "'2023-09-12'", "day") }} as int
         }
 
 
+@pytest.mark.conformance
 class TestGetPowersOfTwo(BaseGetPowersOfTwo):
     pass
 
@@ -163,14 +175,17 @@ class TestHash(BaseHash):
     pass
 
 
+@pytest.mark.conformance
 class TestIntersect(BaseIntersect):
     pass
 
 
+@pytest.mark.conformance
 class TestLastDay(BaseLastDay):
     pass
 
 
+@pytest.mark.conformance
 class TestLength(BaseLength):
     pass
 
@@ -179,22 +194,27 @@ class TestListagg(BaseListagg):
     pass
 
 
+@pytest.mark.conformance
 class TestMixedNullCompare(BaseMixedNullCompare):
     pass
 
 
+@pytest.mark.conformance
 class TestNullCompare(BaseNullCompare):
     pass
 
 
+@pytest.mark.conformance
 class TestPosition(BasePosition):
     pass
 
 
+@pytest.mark.conformance
 class TestReplace(BaseReplace):
     pass
 
 
+@pytest.mark.conformance
 class TestRight(BaseRight):
     pass
 
@@ -207,14 +227,17 @@ class TestSplitPart(BaseSplitPart):
     pass
 
 
+@pytest.mark.conformance
 class TestStringLiteral(BaseStringLiteral):
     pass
 
 
+@pytest.mark.conformance
 class TestTypeBigInt(BaseTypeBigInt):
     pass
 
 
+@pytest.mark.conformance
 class TestTypeBoolean(BaseTypeBoolean):
     pass
 
@@ -223,6 +246,7 @@ class TestTypeFloat(BaseTypeFloat):
     pass
 
 
+@pytest.mark.conformance
 class TestTypeInt(BaseTypeInt):
     @pytest.fixture(scope="class")
     def seeds(self):
@@ -231,14 +255,17 @@ class TestTypeInt(BaseTypeInt):
         return {"expected.csv": "int_col\n12345678\n", "expected.yml": yaml.safe_dump(types)}
 
 
+@pytest.mark.conformance
 class TestTypeNumeric(BaseTypeNumeric):
     pass
 
 
+@pytest.mark.conformance
 class TestTypeString(BaseTypeString):
     pass
 
 
+@pytest.mark.conformance
 class TestTypeTimestamp(BaseTypeTimestamp):
     pass
 

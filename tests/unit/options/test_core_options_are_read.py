@@ -76,7 +76,9 @@ def modules():
         for name in names:
             if name.endswith(".py"):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    found.append(ast.parse(file.read()))
+                    text = file.read()
+                if any(f"{one}." in text for one in HOLDERS):
+                    found.append(ast.parse(text))
     return found
 
 

@@ -45,12 +45,17 @@ def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
+@cache
+def _parts(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def functions_with(folder: Path, more_than: int) -> list[str]:
     return [
         f"{file.relative_to(folder)}:{node.lineno} {node.name} takes {len(arguments_of(node))}"
         for file in sorted(folder.rglob("*.py"))
         if str(file.relative_to(folder)) != DOOR
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in _parts(file)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and len(arguments_of(node)) > more_than
     ]
 
@@ -62,11 +67,6 @@ def test_no_function_takes_many_arguments(folder):
 
 def test_functions_are_found_at_all():
     assert len(functions_with(ENGINE / "operation", 2)) > 50
-
-
-@cache
-def _parts(file):
-    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def _is_flag(annotation):

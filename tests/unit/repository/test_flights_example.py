@@ -48,22 +48,23 @@ def _rows(table):
     return zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
 
 
-def _folded(deliveries, year, count):
-    """The flights that are known after so many deliveries, each in the columns of the raw data."""
-    latest = {}
+@pytest.fixture(scope="module")
+def folded(deliveries, year):
+    """The flights that are known after each delivery, and before the first, each in the columns of the raw data."""
+    latest, found = {}, [[]]
     width = len(deliveries.KEY)
-    for delivery in deliveries.plan()[:count]:
+    for delivery in deliveries.plan():
         for kind, *row in _rows(delivery.reports(year)):
             if kind == "cancellation":
                 del latest[tuple(row[:width])]
             else:
                 latest[tuple(row[:width])] = tuple(row)
-    return list(latest.values())
+        found.append(list(latest.values()))
+    return found
 
 
-def test_folding_all_deliveries_gives_the_published_year(deliveries, year):
-    latest = _folded(deliveries, year, len(deliveries.plan()))
-    assert set(latest) == set(_rows(deliveries.not_cancelled(year)))
+def test_folding_all_deliveries_gives_the_published_year(deliveries, folded, year):
+    assert set(folded[-1]) == set(_rows(deliveries.not_cancelled(year)))
 
 
 def test_sizes_are_foretold(deliveries, year):
@@ -97,8 +98,8 @@ def test_all_weather_is_landed_with_its_months(deliveries, weather, tmp_path):
     assert Counter(_rows(landed[-1])) == Counter(_rows(weather))
 
 
-def test_the_weather_is_joined_as_two_loops_would(deliveries, answers, year, weather):
-    flights = _folded(deliveries, year, 2)
+def test_the_weather_is_joined_as_two_loops_would(deliveries, answers, folded, year, weather):
+    flights = folded[2]
     at = {name: number for number, name in enumerate(deliveries.COLUMNS)}
     held_up = {}
     for row in flights:
@@ -112,10 +113,10 @@ def test_the_weather_is_joined_as_two_loops_would(deliveries, answers, year, wea
     assert max(naive.values()) > 1  # nothing in a row is a key
 
 
-def test_a_delivery_takes_rows_of_the_join_back(deliveries, answers, year, weather):
+def test_a_delivery_takes_rows_of_the_join_back(deliveries, answers, folded, year, weather):
     at = {name: number for number, name in enumerate(deliveries.COLUMNS)}
     before, after = (
-        Counter(_rows(answers.weather_and_delays(_table(year, at, _folded(deliveries, year, count)), quarter)))
+        Counter(_rows(answers.weather_and_delays(_table(year, at, folded[count]), quarter)))
         for count in (1, 2)
         for quarter in [weather.filter(pa.compute.less(weather["month"], 4))]
     )

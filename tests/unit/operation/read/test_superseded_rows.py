@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.soak import seeds
 from support.tables import DELETE, PUT, compact, compact_newest, make_table, rows, write
 
 from tablestore_engine.operation.files.data_file_reader import FileColumns, StoredFile, read_batches
@@ -49,7 +50,7 @@ def some_rows(chance, count, value):
     return list({(row["p"], row["id"], row["name"]): row for row in made}.values())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(2, 12))
 def test_rows_that_are_left_are_the_merged_rows(tmp_path, seed):
     chance = random.Random(seed)
     table = make_table(tmp_path, COLUMNS, ["p", "id", "name"], ["p"], {"bucket": "2", "write-only": "true"})

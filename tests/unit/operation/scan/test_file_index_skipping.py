@@ -84,6 +84,7 @@ def test_bitmaps_combine_columns_by_rows(tmp_path):
     assert files_read(table, And((IsNull("a"), Compare("b", "=", 5)))) == 0
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize("kind", [BLOOM, BITMAP], ids=["bloom", "bitmap"])
 @pytest.mark.parametrize("key", [(), ("id",)], ids=["append", "keyed"])
 def test_no_row_is_lost(tmp_path, kind, key):

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 from support.append_deletion_vectors import prepared_delete
+from support.soak import seeds
 from support.tables import PUT, compact, keyed_table, make_table, partitioned_table, reload, rows, write
 
 from tablestore_engine.errors import ChangesNotFound
@@ -78,7 +79,7 @@ def history(table, keyed, dice):
             merge_unread(table.state)  # only then the rows can be read
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(2, 8))
 @pytest.mark.parametrize("kind", ["keyed", "lookup", "vectors", "looked up", "append", "buckets", "marks"])
 def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     dice = random.Random(seed)

@@ -178,7 +178,7 @@ MEBI = 1 << 20
 
 @pytest.mark.cover
 @pytest.mark.parametrize("width", [20, 1000])
-@pytest.mark.parametrize("partitions", [1, 500])
+@pytest.mark.parametrize("partitions", [1, 200])
 def test_memory_stays_within_its_bound(tmp_path, partitions, width):
     """Also while the runs are merged, of which there are more than are merged at once."""
     columns, options = {"p": "INT", "id": "INT", "v": "STRING"}, {"bucket": "1", "target-file-size": "1 mb"}

@@ -29,6 +29,7 @@ def sorted_batches(rows, partitions, width):
         })  # fmt: skip
 
 
+@pytest.mark.cover
 @pytest.mark.parametrize(("rows", "width"), [(1_000_000, 20), (25_000, 8_000)], ids=["narrow", "wide"])
 @pytest.mark.parametrize("partitions", [1, 500])
 def test_memory_of_a_task(tmp_path, partitions, rows, width):

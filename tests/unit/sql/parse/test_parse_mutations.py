@@ -136,7 +136,7 @@ NESTED = {
     "open parentheses": "SELECT * FROM t WHERE " + "(" * DEEP,
     "closing parentheses": "SELECT * FROM t WHERE " + ")" * DEEP,
     "open subqueries": "SELECT * FROM (" * DEEP,
-    "explanations": "EXPLAIN " * DEEP + "SELECT 1",
+    "explanations": "EXPLAIN " * (DEEP // 2) + "SELECT 1",
     "types": "CREATE TABLE t (a " + "ARRAY<" * DEEP + "INT" + ">" * DEEP + ")",
     "statements in statements": "EXECUTE IMMEDIATE " + "'EXECUTE IMMEDIATE " * 3,
     "blocks": "BEGIN " * DEEP + "END; " * DEEP,
