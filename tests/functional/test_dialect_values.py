@@ -359,6 +359,26 @@ VALUES = [
     ("snowflake",
      ("with x as (select a::date as a from values ('2024-01-08'), ('2024-01-01') as t(a)), "
      "y as (select a, lag(a) over (order by a) as b from x) select max(a - b) from y where a - b > 3"), 7),
+    # quotients and averages of DuckDB 2.0.1: DOUBLEs, infinite where the divisor is 0
+    ("duckdb", "select a / b from (values (1, 0)) t(a, b)", float("inf")),
+    ("duckdb", "select -a / b from (values (1.5, 0)) t(a, b)", float("-inf")),
+    ("duckdb", "select isnan(a / b) from (values (0, 0)) t(a, b)", True),
+    ("duckdb", "select a / b from (values (0.00000002, 3)) t(a, b)", 6.666666666666667e-09),
+    ("duckdb", "select sum(a) / count(*) from (values (1.5), (2.0), (3.05)) t(a)", 2.183333333333333),
+    ("duckdb", "select avg(a) from (values (1.5), (2.0), (3.05)) t(a)", 2.183333333333333),
+    ("duckdb", "7.5 // 2", 3.75),
+    ("trino", "select isnan(cast(a as double) / b) from (values (0, 0)) t(a, b)", True),
+    # PostgreSQL 16: bits as integers; fields of computed structs; patterns of which the first that fits counts
+    ("postgres", "('x' || substr(md5('a'), 1, 16))::bit(64)::bigint", 919145239626757800),
+    ("postgres", "('x' || 'ffffffffffffffff')::bit(64)::bigint", -1),
+    ("postgres", "('x' || 'ffffffff')::bit(32)::int", -1),
+    ("postgres", "('x' || 'ffffffff')::bit(32)::bigint", 4294967295),
+    ("bigquery", "select max(q.a + q.b) from (select 1 as a, if(true, struct(2 as b), struct(3 as b)).*) as q", 3),
+    ("bigquery", "select array_concat_agg(x order by y) from (select [3] as x, 2 as y union all select [1, 2], 1)",
+     [1, 2, 3]),
+    ("duckdb", "strptime('2024', ['%d/%m/%Y', '%Y'])", datetime(2024, 1, 1)),
+    ("duckdb", "try_strptime('x', ['%d/%m/%Y', '%Y'])", None),
+    ("trino", "decimal '-0.50'", Decimal("-0.50")),
     # numbers
     ("bigquery", "log10(1000)", 3.0),
     ("snowflake", "log(10, 1000)", 3.0),

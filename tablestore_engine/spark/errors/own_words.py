@@ -24,6 +24,10 @@ _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what follow
 _PLAIN = re.compile(r"[\w$.]+")
 # The end of a message, after the reason: the position, then the plan or the statement with a mark at the position.
 _BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
+# The plan that Spark shows within a reason.
+_PLAN_WITHIN = re.compile(
+    r"(\[UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY\.[^\n]*?):?\n.*?\s*(?=SQLSTATE: 0A000)", re.DOTALL
+)
 # Frames of this engine, and of the JVM, which Spark names where it does not know the line of Python.
 _OWN_FRAME = re.compile(
     r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*(?:\btablestore_engine\b|\bjava\.base/)[^\n]*'
@@ -52,6 +56,7 @@ class Reason:
 
 def reason_and_position(text: str) -> Reason:
     """The message about a text that cannot be run, without the plan."""
+    text = _PLAN_WITHIN.sub(r"\1. ", text)
     behind = _BEHIND.search(text)
     if behind is None:
         return Reason(own_words(text))

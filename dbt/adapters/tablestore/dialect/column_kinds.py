@@ -18,6 +18,7 @@ from dbt.adapters.tablestore.dialect.rules.intervals import DAYS, is_date
 from dbt.adapters.tablestore.dialect.rules.json_values.given import branches, gives_json, gives_part, taken_values
 from dbt.adapters.tablestore.dialect.rules.json_values.operators import WITH_OPERATOR, makes_json
 from dbt.adapters.tablestore.dialect.rules.numbers.interval_texts import STAMP, differing_columns
+from dbt.adapters.tablestore.dialect.rules.numbers.kinds import INT, MARK
 
 _MOST_LEVELS: Final = 50
 _PARSING: Final = frozenset(["TRY_PARSE_JSON", "TO_VARIANT_OBJECT", "VARIANT_GET", "TRY_VARIANT_GET"])
@@ -180,7 +181,7 @@ def mark_day_counts(tree: exp.Expr, dialect: str, columns_of: Columns | None) ->
     """Note at differences of dates that they are numbers of days (`DAYS`), where they are not intervals."""
     for one in tree.find_all(exp.Sub) if dialect in ("postgres", "redshift", "duckdb", "snowflake") else ():
         if all(is_surely(_DATE, side, columns_of) for side in (one.this, one.expression)):
-            one.meta[DAYS] = True
+            one.meta.update({DAYS: True, MARK: INT})
 
 
 def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]:

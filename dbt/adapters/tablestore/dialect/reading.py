@@ -14,13 +14,18 @@ from sqlglot.dialects.dialect import Dialect, build_formatted_time
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 from dbt.adapters.tablestore.dialect.rules.casts import number_type
 
 _TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "DATETIME")
 _BEHIND_INTERVAL: Final = (["INTERVAL", "STRING", "PLUS"], ["INTERVAL", "STRING", "DASH"])
 _FRAME_ENDS: Final = (["PRECEDING"], ["FOLLOWING"], ["ROW"])
 _LITERAL: Final = 3  # tokens: DATE '2024-01-01' ::
+_DECIMAL: Final = re.compile(r"[+-]?(\d*)(?:\.(\d*))?")
+_WORDS: Final = {
+    "CAST": TokenType.VAR, "AS": TokenType.ALIAS, "(": TokenType.L_PAREN, ")": TokenType.R_PAREN, ",": TokenType.COMMA,
+}  # fmt: skip
+_DEPTHS: Final = ("1", "2")
 _HOURS: Final = re.compile(r'"[^"]*"|((?<!FM)hh(12|24)?)', re.IGNORECASE)
 _OVER_LISTS: Final = re.compile(r"(?:LIST|ARRAY|APPLY|FILTER|REDUCE|TRANSFORM|MAP)(?![A-Z])", re.IGNORECASE)
 # Functions that are another one by a second name, which sqlglot does not know.
@@ -38,7 +43,7 @@ _SAME: Final[Mapping[str, Mapping[str, str]]] = {
         "LIST_ELEMENT": "LIST_EXTRACT", "ARRAY_HAS_ANY": "LIST_HAS_ANY", "ARRAY_ZIP": "LIST_ZIP",
         "ARRAY_INDEXOF": "LIST_POSITION", "LIST_INDEXOF": "LIST_POSITION", "LIST_SLICE": "ARRAY_SLICE",
         "LIST_CAT": "LIST_CONCAT", "ROW": "STRUCT",
-        "JSON_TRANSFORM": "FROM_JSON",
+        "JSON_TRANSFORM": "FROM_JSON", "MEAN": "AVG",
     },
 }  # fmt: skip
 
@@ -68,8 +73,8 @@ _OWN: Final[Mapping[str, Mapping[str, Callable[..., exp.Expr]]]] = {
 def query_of(sql: str, dialect: str) -> exp.Expr:
     """The tree of the one query in a text."""
     source = source_dialect(dialect)
-    tokens = _typed_literals_in_parentheses(source.tokenize(sql))
-    _refuse_lost_literals(tokens, dialect)
+    tokens = _typed_literals_in_parentheses(_with_decimals(source.tokenize(sql), dialect))
+    _refuse_lost_literals(tokens)
     trees = [one for one in source.parser().parse(tokens, sql) if one is not None]
     if len(trees) > 1:
         raise Untranslatable("several statements: a model is one query")
@@ -84,7 +89,52 @@ def query_of(sql: str, dialect: str) -> exp.Expr:
         _read_json_literal(whole)
     for part in list(trees[0].find_all(exp.Bracket)) if dialect in ("postgres", "trino") else ():
         _count_from_zero(part)
+    _locate_parameters(trees[0], tokens)
+    if dialect == "duckdb":
+        _read_lists_of_patterns(trees[0])
+        _read_depths(trees[0])
     return _with_json_arrows(trees[0]) if dialect == "duckdb" else trees[0]
+
+
+def _read_lists_of_patterns(tree: exp.Expr) -> None:
+    """DuckDB's STRPTIME(text, [pattern, …]), which takes the first pattern that fits."""
+    for node in list(tree.find_all(exp.StrToTime, exp.Anonymous)):
+        tried = node.name.upper() == "TRY_STRPTIME" and len(node.expressions) == 2
+        if not isinstance(node, exp.StrToTime) and not tried:
+            continue
+        text, given = node.expressions if tried else (node.this, node.args["format"])
+        patterns = given.expressions if isinstance(given, exp.Array) else []
+        parsed = [exp.StrToTime(this=text.copy(), format=one.copy(), safe=True) for one in patterns]
+        if parsed:
+            parsed[-1].set("safe", tried)
+            node.replace(exp.Coalesce(this=parsed[0], expressions=parsed[1:]) if parsed[1:] else parsed[0])
+
+
+def _read_depths(tree: exp.Expr) -> None:
+    """DuckDB's UNNEST(list, max_depth := 2) of lists of lists."""
+    for node in list(tree.find_all(exp.Explode)):
+        for given in node.expressions:
+            name = given.this.name.lower() if isinstance(given, exp.PropertyEQ) else ""
+            if name != "max_depth" or given.expression.name not in _DEPTHS:
+                with about(node):
+                    raise Untranslatable(
+                        "UNNEST with recursive, or with a depth beyond 2 (write max_depth := 2 for lists of lists, and "
+                        "name the fields of structs)"
+                    )
+            node.set("expressions", [])
+            if given.expression.name == "2":
+                present = sqlglot.parse_one("list_filter(l, _l -> _l is not null)", read="duckdb")
+                present.set("this", node.this.copy())
+                node.set("this", exp.Flatten(this=present))
+
+
+def _locate_parameters(tree: exp.Expr, tokens: Sequence[Any]) -> None:
+    """Note the positions of $1 and @name, which sqlglot does not keep."""
+    names = iter([other for one, other in pairwise(tokens) if one.token_type is TokenType.PARAMETER])
+    for node in tree.find_all(exp.Parameter, bfs=False):
+        found = next((one for one in names if one.text == node.name), None)
+        if found is not None:
+            node.meta.update({"line": found.line, "col": found.col, "start": found.start, "end": found.end})
 
 
 def _read_json_literal(whole: exp.Expr) -> None:
@@ -153,16 +203,43 @@ def _typed_literals_in_parentheses(tokens: Sequence[Any]) -> list[Any]:
     return made
 
 
-def _refuse_lost_literals(tokens: Sequence[Any], dialect: str) -> None:
-    """Raise Untranslatable for literals of which sqlglot drops a part: INTERVAL '1 day 02:00', DECIMAL '1.5', and for
-    windows by groups, which it reads in another way."""
+def _with_decimals(tokens: Sequence[Any], dialect: str) -> list[Any]:
+    """Trino's DECIMAL '1.50' as CAST('1.50' AS DECIMAL(3, 2)): sqlglot's has no digits behind the point."""
+    made: list[Any] = []
+    for token in tokens:
+        made.append(token)
+        kinds = [one.token_type.name for one in made[-2:]] if dialect == "trino" else []
+        if kinds != ["DECIMAL", "STRING"]:
+            continue
+        digits = _DECIMAL.fullmatch(token.text.strip())
+        if digits is None:
+            raise _at(Untranslatable(f"DECIMAL '{token.text}', which is no number"), made[-2], token)
+        whole, behind = digits[1].lstrip("0"), digits[2] or ""
+        size = ("(", str(max(len(whole) + len(behind), 1)), ",", str(len(behind)), ")")
+        words = ("CAST", "(", token, "AS", made[-2], *size, ")")
+        made[-2:] = [_token(one, token) if isinstance(one, str) else one for one in words]
+    return made
+
+
+def _token(text: str, near: Any) -> Any:
+    kind = TokenType.NUMBER if text.isdigit() else _WORDS[text]
+    return Token(kind, text, near.line, near.col, near.start, near.end)
+
+
+def _at(error: Untranslatable, first: Any, last: Any) -> Untranslatable:
+    error.span = (first.start, last.end)
+    return error
+
+
+def _refuse_lost_literals(tokens: Sequence[Any]) -> None:
+    """Raise Untranslatable for an INTERVAL '1 day 02:00', of which sqlglot drops a part, and for windows by groups,
+    which it reads in another way."""
     _refuse_groups(tokens)
     for word, text in pairwise(tokens):
         kinds = (word.token_type.name, text.token_type.name)
         if kinds == ("INTERVAL", "STRING") and re.search(r"[a-z].*:", text.text, re.IGNORECASE):
-            raise Untranslatable(f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)")
-        if kinds == ("DECIMAL", "STRING") and dialect == "trino":
-            raise Untranslatable(f"DECIMAL '{text.text}' (write the number)")
+            reason = f"the interval '{text.text}' (write '{text.text}'::interval, or a sum of two)"
+            raise _at(Untranslatable(reason), word, text)
 
 
 def _refuse_groups(tokens: Sequence[Any]) -> None:
@@ -171,10 +248,10 @@ def _refuse_groups(tokens: Sequence[Any]) -> None:
     for at, word in enumerate(words):
         bound = at + 1 + (words[at + 1 : at + 2] == ["BETWEEN"])
         if word == "GROUPS" and words[bound + 1 : bound + 2] in _FRAME_ENDS:
-            raise Untranslatable(
+            reason = (
                 "GROUPS in a window (number the groups by dense_rank() in an inner query, and write RANGE over these "
-                "numbers)"
             )
+            raise _at(Untranslatable(f"{reason}numbers)"), tokens[at], tokens[bound + 1])
 
 
 @lru_cache(maxsize=16)
@@ -187,10 +264,12 @@ def source_dialect(dialect: str) -> Dialect:
     unnamed = {name: _named(other) for name, other in _SAME.get(dialect, {}).items() if other not in known}
     functions = {**known, **others, **unnamed, **_OWN.get(dialect, {})}
     arrows = {kind: read for kind, read in parser.LAMBDAS.items() if _has_lambdas(dialect, kind)}
-    parts = {"Parser": type("Parser", (parser,), {"FUNCTIONS": functions, "LAMBDAS": arrows})}
+    parts: dict[str, Any] = {"Parser": type("Parser", (parser,), {"FUNCTIONS": functions, "LAMBDAS": arrows})}
     given = base.tokenizer_class
     if "`" not in [one if isinstance(one, str) else one[0] for one in given.IDENTIFIERS]:
         parts["Tokenizer"] = type("Tokenizer", (given,), {"IDENTIFIERS": [*given.IDENTIFIERS, "`"]})
+    if dialect in ("postgres", "trino"):
+        parts["NUMBERS_CAN_BE_UNDERSCORE_SEPARATED"] = True
     made = type(f"{base.__name__}WithBackquotes", (base,), parts)
     return made()  # type: ignore[no-any-return]
 

@@ -33,9 +33,11 @@ SPARK: Final = "spark"
 
 
 class Untranslatable(Exception):
-    """A construct that Spark's SQL has no equivalent of, with the reason or a way out. `node`: where it is."""
+    """A construct that Spark's SQL has no equivalent of, with the reason or a way out. `node`: where it is; `span`: its
+    first and last character, where there is no node."""
 
     node: Any = None
+    span: tuple[int, int] | None = None
 
 
 @contextmanager

@@ -59,7 +59,8 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     from dbt.adapters.tablestore.dialect.columns.named_unions import unite_by_name
     from dbt.adapters.tablestore.dialect.columns.number_kinds import mark_quotients
     from dbt.adapters.tablestore.dialect.columns.pivots import read_pivots
-    from dbt.adapters.tablestore.dialect.columns.stars import write_stars_out
+    from dbt.adapters.tablestore.dialect.columns.recursive_types import cast_recursive_rows
+    from dbt.adapters.tablestore.dialect.columns.stars import read_computed_structs, write_stars_out
     from dbt.adapters.tablestore.dialect.columns.whole_rows import read_whole_rows
     from dbt.adapters.tablestore.dialect.reading import query_of
     from dbt.adapters.tablestore.dialect.row_sources import read_row_sources
@@ -74,11 +75,13 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
         order_windows(tree, dialect)
         read_whole_rows(tree, dialect, columns_of)
         write_stars_out(tree, columns_of)
+        tree = read_computed_structs(tree)
         write_columns_out(tree, dialect, columns_of)
         unite_by_name(tree, dialect, columns_of)
         mark_columns(tree, dialect, columns_of)
         mark_day_counts(tree, dialect, columns_of)
         mark_quotients(tree, dialect, columns_of)
+        cast_recursive_rows(tree, dialect, columns_of)
         read_row_sources(tree, dialect, columns_of)
         read_arrays_by_functions(tree, dialect)
         read_lists_of_queries(tree, dialect)
@@ -95,12 +98,18 @@ def translation_of(subject: str, sql: str, dialect: str, columns_of: Columns | N
     except errors.TokenError as error:
         what, where = _cut_off(str(error), sql)
     except Untranslatable as error:
-        what, where = str(error), None if error.node is None else piece_of(error.node, sql)
+        what, where = str(error), _piece(error, sql)
     except errors.UnsupportedError as error:
         what, where = str(error), _culprit(tree, sql)
     except (AttributeError, TypeError, ValueError, LookupError):
         what, where = "sqlglot cannot write a part of it", _culprit(tree, sql)
     raise refused(subject, dialect, what, where) from None
+
+
+def _piece(error: Untranslatable, sql: str) -> Piece | None:
+    if error.span is not None:
+        return piece_between(sql, error.span[0], error.span[1] + 1)
+    return None if error.node is None else piece_of(error.node, sql)
 
 
 def _written(tree: exp.Expr) -> str:

@@ -65,6 +65,26 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("redshift", "select i.sku from (select json_parse(a) as p from t) o, o.p.items i",
          ("SELECT GET_JSON_OBJECT(i, '$.sku') FROM ( SELECT CAST(a AS STRING) AS p FROM t ) AS o LATERAL VIEW "
           "EXPLODE(FROM_JSON(GET_JSON_OBJECT(o.p, '$.items'), 'ARRAY<STRING>')) AS i")),
+        ("trino", "select decimal '-0.50', 100_000 from t", "SELECT CAST('-0.50' AS DECIMAL(2, 2)), 100000 FROM t"),
+        ("bigquery", "select array_agg(distinct o.a ignore nulls order by a) over () from t as o",
+         ("SELECT ARRAY_COMPACT( ARRAY_SORT(( COLLECT_SET(NAMED_STRUCT('n0', NOT a IS NULL, 'k0', a, 'v', o.a)) OVER "
+          "() )).v ) FROM t AS o")),
+        ("bigquery", "select array_concat_agg(a order by b limit 2), array_concat_agg(c) from t",
+         ("SELECT FLATTEN( SLICE( ARRAY_COMPACT(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('n0', NOT b IS NULL, 'k0', b, "
+          "'v', a))).v), 1, 2 ) ), FLATTEN(COLLECT_LIST(c)) FROM t")),
+        ("bigquery", "select make_interval(second => a + b), make_interval(1, 2, 3), make_interval(day => 3) from t",
+         "SELECT MAKE_INTERVAL(0, 0, 0, 0, 0, 0, a + b), MAKE_INTERVAL(1, 2, 0, 3), MAKE_INTERVAL(0, 0, 0, 3) FROM t"),
+        ("bigquery", "with q as (select 1 as k) select k, f(k).* except (b) from q order by k limit 5",
+         ("WITH q AS ( SELECT 1 AS k ) SELECT k, _struct.* EXCEPT (b) FROM ( SELECT k, F(k) AS _struct FROM q ORDER "
+          "BY k LIMIT 5 ) AS _rows")),
+        ("bigquery", "select *, (select as struct 1 as a).* from t",
+         ("SELECT * EXCEPT (_struct), _struct.* FROM ( SELECT *, ( SELECT STRUCT(1 AS a) ) AS _struct FROM t ) AS "
+          "_rows")),
+        ("duckdb", "select strptime(a, ['%d/%m/%Y', '%Y']), try_strptime(a, ['%Y']) from t",
+         ("SELECT COALESCE(TRY_TO_TIMESTAMP(a, 'd/M/yyyy'), TO_TIMESTAMP(a, 'yyyy')), TRY_TO_TIMESTAMP(a, 'yyyy') "
+          "FROM t")),
+        ("duckdb", "select unnest(l, max_depth := 2) from t",
+         "SELECT EXPLODE(FLATTEN(FILTER(l, _l -> NOT _l IS NULL))) FROM t"),
         ("duckdb", "select list_transform(l, x -> 'k'), list_filter(l, x -> x->>'a' = 'b') from t",
          "SELECT TRANSFORM(l, x -> 'k'), FILTER(l, x -> GET_JSON_OBJECT(x, '$.a') = 'b') FROM t"),
     ],
@@ -76,7 +96,25 @@ def test_a_query_becomes_sparks(dialect, text, expected):
 @pytest.mark.parametrize(
     ("dialect", "text", "named"),
     [
-        ("snowflake", "select $1 from t", "column number $1"),
+        ("snowflake", "select $1 from t", "column number $1, in line 1, column 8: $1."),
+        (
+            "bigquery",
+            "select a from t where b = @c",
+            "the parameter @c, which a model is not given (write {{ var('…') }}",
+        ),
+        ("bigquery", "select a from t where b = @c", ", in line 1, column 27: @c."),
+        (
+            "trino",
+            "select a, decimal 'x' from t",
+            "DECIMAL 'x', which is no number, in line 1, column 11: decimal 'x'.",
+        ),
+        (
+            "duckdb",
+            "select a,\n  product(a order by b) from t",
+            "PRODUCT(… ORDER BY …), in line 2, column 3: product(a",
+        ),
+        ("duckdb", "select unnest(a, recursive := true) from t", "UNNEST with recursive, or with a depth beyond 2 ("),
+        ("bigquery", "select a + 1, f(b).* from t", "the fields of a computed struct next to columns without names"),
         ("snowflake", "select * rename (a as b) from t", "RENAME in SELECT *"),
         ("bigquery", "select * except (b) replace (a + 1 as a) from t", "REPLACE in SELECT *"),
         ("bigquery", "select format_date('%C', d) from t", "%C in the pattern '%C'"),
@@ -136,7 +174,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ),
         ("snowflake", "select boolxor_agg(distinct a) from t", "BOOLXOR_AGG(DISTINCT …)"),
         ("snowflake", "select sum(distinct a) over () from t", "SUM(DISTINCT …) OVER (…)"),
-        ("postgres", "select sum(a) over (order by b groups 2 preceding) from t", "GROUPS in a window"),
+        ("postgres", "select sum(a) over (order by b groups 2 preceding) from t", "column 32: groups 2 preceding."),
         ("duckdb", "select distinct a from t order by rank() over (order by b)", "SELECT DISTINCT … ORDER BY a window"),
         ("bigquery", "select format('%+g', a) from t", "%+g in the pattern '%+g' of FORMAT"),
         ("duckdb", "select product(a order by b) from t", "PRODUCT(… ORDER BY …)"),

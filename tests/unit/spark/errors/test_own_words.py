@@ -24,6 +24,16 @@ def test_text_after_the_reason_is_removed(text, position):
     assert found.position == position
 
 
+def test_the_plan_within_a_reason_is_removed():
+    said = "[UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY] Only in filters"
+    found = reason_and_position(
+        f"{said}:\n"
+        "Join Inner, (k#1 = k#2)\n:- Project [order_id#66]\n+- Relation\nSQLSTATE: 0A000; line 4 pos 28;\n'Project [*]"
+    )
+    assert found.reason == f"{said}. SQLSTATE: 0A000"
+    assert found.position == (4, 28)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

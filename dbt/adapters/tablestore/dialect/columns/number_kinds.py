@@ -14,18 +14,25 @@ from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.aliases import columns_of_sources, cte_of, sources_of
 from dbt.adapters.tablestore.dialect.refusal import Columns
-from dbt.adapters.tablestore.dialect.rules.numbers.kinds import MARK, kind_of, kind_of_column, united
+from dbt.adapters.tablestore.dialect.rules.numbers.kinds import MARK, kind_of, kind_of_column, united, value_of
 from dbt.adapters.tablestore.dialect.rules.numbers.quotients import KINDS
 
 _MOST_LEVELS: Final = 50
 
 
 def mark_quotients(tree: exp.Expr, dialect: str, columns_of: Columns | None) -> None:
-    """Note the kinds of the sides of all quotients that are integers where both sides are."""
+    """Note the kinds of the sides of all quotients that are integers where both sides are, and of DuckDB's, which are
+    DOUBLEs, as its averages are."""
     search = _Search(dialect, columns_of)
-    for one in tree.find_all(exp.Div):
-        if one.args.get("typed"):
-            one.meta[KINDS] = tuple(search.kind(side, _MOST_LEVELS) for side in (one.this, one.expression))
+    for one in tree.find_all(exp.Div, exp.IntDiv, exp.Avg):
+        sides = [one.this, one.expression] if isinstance(one, exp.Binary) else [value_of(one)]
+        if dialect == "duckdb" or (isinstance(one, exp.Div) and one.args.get("typed")):
+            one.meta[KINDS] = tuple(search.kind(side, _MOST_LEVELS) for side in sides)
+
+
+def number_kind(value: exp.Expr, dialect: str, columns_of: Columns | None) -> str | None:
+    """The kind of a number in a query."""
+    return _Search(dialect, columns_of).kind(value, _MOST_LEVELS)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,21 @@ from typing import Final
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable, about
 from dbt.adapters.tablestore.dialect.rules.counterparts.clauses import around
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
+from dbt.adapters.tablestore.dialect.rules.counterparts.lookup import counterpart
 
 _MOST_QUANTILES: Final = 1_000
-_ORDERED: Final = (exp.ArrayAgg, exp.JSONArrayAgg, exp.GroupConcat, exp.First, exp.Last, exp.AnyValue)
+_ORDERED: Final = (
+    exp.ArrayAgg,
+    exp.ArrayConcatAgg,
+    exp.JSONArrayAgg,
+    exp.GroupConcat,
+    exp.First,
+    exp.Last,
+    exp.AnyValue,
+)
 _ORDERED_BY_NAME: Final = ("JSONB_AGG", "JSON_AGG", "JSON_GROUP_ARRAY")
 
 
@@ -74,7 +83,7 @@ def array_of_rows(node: exp.Expr, dialect: str) -> exp.Expr | None:
         raise Untranslatable("ARRAY_AGG(DISTINCT …) of several values")
     item = item.expressions[0] if distinct else item
     if order is not None:
-        if distinct and any(key.this != item for key in order.expressions):
+        if distinct and not all(_is_same(key.this, item) for key in order.expressions):
             raise Untranslatable("ARRAY_AGG(DISTINCT a ORDER BY b)")
         result = sorted_by(item, order.expressions, "ARRAY_AGG", outer, distinct)
         result = exp.Anonymous(this="ARRAY_COMPACT", expressions=[result]) if skipping else result
@@ -90,6 +99,38 @@ def array_of_rows(node: exp.Expr, dialect: str) -> exp.Expr | None:
     if whole is node:
         return result
     whole.replace(result)
+    return None
+
+
+def _is_same(key: exp.Expr, item: exp.Expr) -> bool:
+    """Whether two expressions are one, of which a column may be written once with and once without its table."""
+    pair = [key.copy(), item.copy()]
+    columns = list(zip(*(list(one.find_all(exp.Column)) for one in pair), strict=False))
+    for one, other in columns:
+        if not (one.table and other.table):
+            one.set("table", None)
+            other.set("table", None)
+    return bool(pair[0] == pair[1])
+
+
+def _joined_lists(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """ARRAY_CONCAT_AGG(a ORDER BY b LIMIT n), which passes over null arrays."""
+    limit = node.this.expression if isinstance(node.this, exp.Limit) else None
+    value = node.this.this if limit is not None else node.this
+    if limit is None and not isinstance(value, exp.Order):
+        return counterpart(node, dialect)
+    whole, outer = around(node)
+    if isinstance(value, exp.Order):
+        listed = sorted_by(value.this, value.expressions, "ARRAY_CONCAT_AGG", outer)
+        listed = exp.Anonymous(this="ARRAY_COMPACT", expressions=[listed])
+    else:
+        listed = _collected(value, outer, False)
+    if limit is not None:
+        listed = exp.Anonymous(this="SLICE", expressions=[listed, exp.Literal.number(1), limit])
+    made = exp.Anonymous(this="FLATTEN", expressions=[listed])
+    if whole is node:
+        return made
+    whole.replace(made)
     return None
 
 
@@ -209,7 +250,7 @@ def _joined_set(node: exp.Expr, outer: list[exp.Expr]) -> exp.Expr:
     item = node.this
     while isinstance(item, (exp.Order, exp.Distinct)):
         item = item.this if isinstance(item, exp.Order) else item.expressions[0]
-    if order is not None and any(key.this != item for key in order.expressions):
+    if order is not None and not all(_is_same(key.this, item) for key in order.expressions):
         raise Untranslatable("LISTAGG(DISTINCT a) ordered by another value")
     listed = (
         _collected(item, outer, True) if order is None else sorted_by(item, order.expressions, "LISTAGG", outer, True)
@@ -247,12 +288,14 @@ def refuse_orders(tree: exp.Expr) -> None:
         name = call.name if isinstance(call, exp.Anonymous) else call.sql_name() if isinstance(call, exp.Func) else ""
         ordered = isinstance(call, _ORDERED) or name.upper() in _ORDERED_BY_NAME
         if isinstance(call, (exp.AggFunc, exp.Anonymous)) and not ordered:
-            raise Untranslatable(f"{name.upper()}(… ORDER BY …)")
+            with about(call):
+                raise Untranslatable(f"{name.upper()}(… ORDER BY …)")
 
 
 CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
     exp.ApproxQuantiles: _quantiles,
     exp.ArrayAgg: array_of_rows,
+    exp.ArrayConcatAgg: _joined_lists,
     exp.Rand: _random,
     exp.Uniform: _uniform,
     exp.First: _first,

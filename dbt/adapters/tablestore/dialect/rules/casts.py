@@ -12,8 +12,11 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import texts_of_a
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.intervals import of_cast
 from dbt.adapters.tablestore.dialect.rules.json_parts import is_json, is_part, json_of_any
+from dbt.adapters.tablestore.dialect.rules.numbers.bits import integer_of_bits, refuse_bits
 from dbt.adapters.tablestore.dialect.rules.numbers.kinds import is_integer
 
+SPARKS: Final = "sparks"
+"""The mark of casts to types of Spark's."""
 # DECIMAL without a precision, which in Spark is a decimal(10,0), without fractions.
 _ANY_DECIMAL: Final[Mapping[str, str]] = {
     "snowflake": "DECIMAL(38, 0)",
@@ -65,13 +68,18 @@ def _one() -> exp.Expr:
 
 
 def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    if dialect == "databricks":
+    if dialect == "databricks" or node.meta.get(SPARKS):
         return None
     kind = node.args["to"]
     if kind.is_type("time", "timetz"):
         raise Untranslatable("the type TIME (keep the time as a text)")
+    if kind.is_type("bit"):
+        refuse_bits(node)
+        return None
     if node.args.get("format") is not None:
         return _formatted(node, kind, dialect)
+    if (number := integer_of_bits(node)) is not None:
+        return number
     if kind.this is exp.DataType.Type.INTERVAL:
         return of_cast(node)
     other = _as_other(node, kind, dialect)

@@ -18,7 +18,7 @@ from dbt.adapters.tablestore.dialect.rules.intervals import DAYS
 from dbt.adapters.tablestore.dialect.rules.json_parts import built, listed_rows
 from dbt.adapters.tablestore.dialect.rules.json_values import collected
 from dbt.adapters.tablestore.dialect.rules.matches import by_name
-from dbt.adapters.tablestore.dialect.rules.numbers.kinds import FRACTION, MARK, kind_of
+from dbt.adapters.tablestore.dialect.rules.numbers.kinds import FRACTION, MARK, has_fraction, kind_of
 from dbt.adapters.tablestore.dialect.rules.texts import joda, printf
 
 _MOST_DIGITS: Final = 9
@@ -156,7 +156,7 @@ def _truncated(node: exp.Expr, dialect: str) -> exp.Expr | None:
         value = node.this.unnest()
         if dialect == "redshift" and _is_time(value):
             return exp.cast(node.this, "date")
-        if dialect == "redshift" and (kind_of(value) == FRACTION or value.meta.get("number")):
+        if dialect == "redshift" and (has_fraction([kind_of(value)]) or value.meta.get("number")):
             return _whole(node.this)
         if dialect == "redshift":
             raise Untranslatable("TRUNC with one argument (write a cast to DATE or to BIGINT)")

@@ -1,7 +1,8 @@
 """Rules for the rows and columns of a query: QUALIFY, DISTINCT ON, PIVOT and UNPIVOT, stars, limits.
 
 QUALIFY and DISTINCT ON keep rows by windows, before the query orders and limits them: an inner query computes the test
-as a column of its own, which the outer one leaves out again. So it does for a window that a query is ordered by.
+as a column of its own, which the outer one leaves out again. So it does for a window that a query is ordered by, and
+for an aggregate where Spark does not find it below HAVING or windows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def filter_by_windows(tree: exp.Expr) -> None:
     for select in reversed(list(tree.find_all(exp.Select))):
         qualify, distinct = select.args.get("qualify"), select.args.get("distinct")
         keys = distinct.args.get("on") if distinct is not None else None
-        if qualify is None and keys is None and not _is_ordered_by_window(select):
+        if qualify is None and keys is None and not _is_ordered_by_other_rows(select):
             continue
         given = {one.alias.lower(): one.this for one in select.expressions if isinstance(one, exp.Alias)}
         test = _expanded(qualify.this, given) if qualify is not None else None
@@ -36,14 +37,35 @@ def filter_by_windows(tree: exp.Expr) -> None:
             test = first
             select.set("distinct", None)
         if test is None and distinct is not None:
-            raise Untranslatable("SELECT DISTINCT … ORDER BY a window (order an outer query)")
+            raise Untranslatable("SELECT DISTINCT … ORDER BY a window or an aggregate (order an outer query)")
         _keep(select, test, given)
 
 
-def _is_ordered_by_window(select: exp.Select) -> bool:
+def filter_by_subqueries(tree: exp.Expr) -> None:
+    """Move conditions with subqueries from the ON of inner joins to WHERE, where Spark lets them read the rows."""
+    for select in tree.find_all(exp.Select):
+        joins = select.args.get("joins") or []
+        for at, join in enumerate(joins):
+            on = join.args.get("on")
+            inner = not join.side and not join.method and join.kind in ("", "INNER")
+            if on is None or not inner or any(one.side in ("RIGHT", "FULL") for one in joins[at:]):
+                continue
+            parts = list(on.flatten()) if isinstance(on, exp.And) else [on]
+            moved = [one for one in parts if one.find(exp.Query) is not None]
+            if moved:
+                rest = [one.copy() for one in parts if one not in moved]
+                join.set("on", exp.and_(*rest, copy=False) if rest else exp.true())
+                select.where(*(one.copy() for one in moved), copy=False)
+
+
+def _is_ordered_by_other_rows(select: exp.Select) -> bool:
+    """Whether a query is ordered by a window, or by an aggregate of groups that HAVING or a window comes after."""
     order = select.args.get("order")
-    windows = order.find_all(exp.Window) if order is not None else ()
-    return any(one.find_ancestor(exp.Select) is select for one in windows)
+    keys = [one for one in order.walk() if one.find_ancestor(exp.Select) is select] if order is not None else []
+    if any(isinstance(one, exp.Window) for one in keys):
+        return True
+    later = select.args.get("having") is not None or any(one.find(exp.Window) for one in select.expressions)
+    return later and any(map(is_aggregate, keys))
 
 
 def _number_by(select: exp.Select, keys: exp.Expr, given: Mapping[str, exp.Expr]) -> exp.Expr:

@@ -60,6 +60,8 @@ def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
     patterns.quote_patterns(tree, dialect)
     write_differences(tree, dialect)
     rows.name_pivoted_columns(tree, dialect)
+    if dialect != "databricks":
+        rows.filter_by_subqueries(tree)
     rows.filter_by_windows(tree)
     lists.explode_outside(tree, dialect)
     _refuse_lost_arguments(tree)
@@ -118,7 +120,7 @@ def _corrections() -> Mapping[type, _Correction]:
         **collected.CORRECTIONS,
         **structures.CORRECTIONS,
         **rows.CORRECTIONS,
-        exp.Parameter: _by_number,
+        exp.Parameter: _parameter,
         exp.Slice: _bounds,
         **{kind: _refuse(name) for kind, name in _REFUSED.items()},
     }
@@ -156,5 +158,8 @@ def _bounds(node: exp.Expr, dialect: str) -> None:
             raise Untranslatable("a slice such as a[1:3] (write SUBSTRING for a text, spark__slice for a list)")
 
 
-def _by_number(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    raise Untranslatable(f"the column number ${node.name}")
+def _parameter(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    if node.name.isdigit() and dialect == "snowflake":
+        raise Untranslatable(f"the column number ${node.name}")
+    mark = "@" if dialect == "bigquery" else "$"
+    raise Untranslatable(f"the parameter {mark}{node.name}, which a model is not given (write {{{{ var('…') }}}})")

@@ -38,3 +38,20 @@ NUMBER = "ROW_NUMBER() OVER (PARTITION BY {} ORDER BY c{})"
 def test_rows_are_kept_before_they_are_ordered_and_limited(dialect, text, expected):
     translated = one_line(translate(text, dialect))
     assert translated.replace("( PARTITION", "(PARTITION").replace(" )", ")") == expected.replace(" )", ")")
+
+
+@pytest.mark.parametrize(
+    ("joins", "expected"),
+    [
+        ("join u on t.k = u.k and u.n = (select min(n) from v where v.k = t.k) where t.a > 1 or t.a < 0",
+         "JOIN u ON t.k = u.k WHERE ( t.a > 1 OR t.a < 0 ) AND u.n = ( SELECT MIN(n) FROM v WHERE v.k = t.k )"),
+        ("inner join u on exists (select 1 from v where v.k = t.k) left join w on w.k = t.k",
+         "INNER JOIN u ON TRUE LEFT JOIN w ON w.k = t.k WHERE EXISTS( SELECT 1 FROM v WHERE v.k = t.k )"),
+        # A condition of an outer join keeps rows, and one in front of it must not lose those that it adds.
+        ("left join u on u.n = (select min(n) from v)", "LEFT JOIN u ON u.n = ( SELECT MIN(n) FROM v )"),
+        ("join u on u.n = (select 1) full join w on w.k = t.k",
+         "JOIN u ON u.n = ( SELECT 1 ) FULL JOIN w ON w.k = t.k"),
+    ],
+)  # fmt: skip
+def test_conditions_with_subqueries_of_inner_joins_are_in_where(joins, expected):
+    assert one_line(translate(f"select * from t {joins}", "postgres")) == f"SELECT * FROM t {expected}"

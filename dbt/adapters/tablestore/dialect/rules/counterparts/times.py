@@ -38,10 +38,11 @@ def _less(value: exp.Expr) -> exp.Expr:
 def _interval(node: exp.Expr, dialect: str) -> exp.Expr:
     """MAKE_INTERVAL(days => 3), whose arguments have no names in Spark."""
     given: list[exp.Expr | None] = [None] * len(_OF_INTERVAL)
+    names = _OF_INTERVAL if dialect == "bigquery" else _NAMES
     for number, part in enumerate(_OF_INTERVAL):
         value = node.args.get(part)
         if isinstance(value, (exp.Kwarg, exp.PropertyEQ)):
-            given[_NAMES.index(value.this.name.lower())] = value.expression
+            given[names.index(value.this.name.lower())] = value.expression
         elif value is not None:
             given[number] = value
     while given and given[-1] is None:

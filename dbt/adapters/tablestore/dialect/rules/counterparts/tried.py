@@ -16,6 +16,8 @@ from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.arrays import element_or_null
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 
+NEVER_FAILS: Final = "never_fails"
+"""The mark of parts that give a value of any numbers."""
 # Operators that fail, with what is null then; and parts that never fail, and are null if an operand is.
 _FAILING: Final[Mapping[type[exp.Expr], str]] = {
     exp.Div: "TRY_DIVIDE", exp.Mod: "TRY_MOD", exp.Add: "TRY_ADD", exp.Sub: "TRY_SUBTRACT", exp.Mul: "TRY_MULTIPLY",
@@ -104,6 +106,8 @@ def _never_failing(part: exp.Expr) -> list[exp.Expr]:
 def failing_as_null(part: exp.Expr) -> exp.Expr:
     """A part of an expression that is null where it would fail. Its operands are such parts already."""
     _refuse_computed_pattern(part)
+    if part.meta.get(NEVER_FAILS):
+        return part
     if part.meta.get("json"):
         parsed = exp.Anonymous(this="TRY_PARSE_JSON", expressions=[part.copy()])
         return exp.Anonymous(this="NVL2", expressions=[parsed, part.copy(), exp.Null()])

@@ -1,4 +1,5 @@
-"""Kinds of numbers: an integer of at most 32 bits, one of more, and what may have a fraction.
+"""Kinds of numbers: an integer of at most 32 bits, one of more, what may have a fraction, and of that what is surely a
+DOUBLE.
 
 A kind is that of the type in the dialect, which is not always the type in Spark: in Postgres, `floor(5)` and
 `extract(year from d)` may have fractions, and so may a sum of integers of 64 bits. Columns carry their kind as a mark.
@@ -14,6 +15,7 @@ from sqlglot import exp
 INT: Final = "int"
 BIGINT: Final = "bigint"
 FRACTION: Final = "fraction"
+DOUBLE: Final = "double"
 MARK: Final = "number_kind"
 """The key of a kind in what sqlglot keeps with a node (`meta`)."""
 NOT_KNOWN: Final = ""
@@ -41,10 +43,15 @@ _SMALL: Final = (
 )  # fmt: skip
 _SMALL_BY_NAME: Final = frozenset(["DATEDIFF", "SIZE", "DAYOFWEEK", "CARDINALITY", "OCTET_LENGTH"])
 _COUNTS_BY_NAME: Final = frozenset(["TIMESTAMPDIFF", "UNIX_SECONDS", "UNIX_MILLIS"])
-_FRACTIONS: Final = (
+_DOUBLES: Final = (
     exp.Sqrt, exp.Cbrt, exp.Exp, exp.Ln, exp.Log, exp.Pow, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
     exp.VariancePop, exp.Rand, exp.PercentileCont,
 )  # fmt: skip
+
+
+def has_fraction(kinds: Iterable[str | None]) -> bool:
+    """Whether one of some kinds is that of fractions."""
+    return not {FRACTION, DOUBLE}.isdisjoint(kinds)
 
 
 def is_integer(node: exp.Expr) -> bool:
@@ -71,6 +78,8 @@ def kind_of(node: exp.Expr, dialect: str = "") -> str | None:
 def kind_of_type(kind: exp.Expr) -> str | None:
     if kind.is_type(*exp.DataType.INTEGER_TYPES):
         return INT if kind.is_type(*_NARROW) else BIGINT
+    if kind.is_type("double"):
+        return DOUBLE
     return FRACTION if kind.is_type(*exp.DataType.REAL_TYPES) else None
 
 
@@ -78,21 +87,23 @@ def kind_of_column(of: str) -> str | None:
     """The kind of a column by the text of its type in Spark."""
     if of in ("tinyint", "smallint", "int"):
         return INT
-    return BIGINT if of == "bigint" else FRACTION if of.startswith(("decimal", "double", "float")) else None
+    if of in (BIGINT, DOUBLE):
+        return of
+    return FRACTION if of.startswith(("decimal", "float")) else None
 
 
 def united(kinds: Iterable[str | None]) -> str | None:
     """The kind of values of several kinds: a number and a fraction are a fraction, also where the number's kind is not
-    known."""
+    known; so it is with a DOUBLE."""
     found = set(kinds)
-    if FRACTION in found:
-        return FRACTION
+    if has_fraction(found):
+        return DOUBLE if DOUBLE in found else FRACTION
     return None if None in found or not found else BIGINT if BIGINT in found else INT
 
 
 def _of_literal(node: exp.Literal) -> str:
     if not node.is_int or abs(int(node.name)) > _MOST_OF_BIGINT:
-        return FRACTION
+        return DOUBLE if "e" in node.name.lower() else FRACTION
     return INT if abs(int(node.name)) <= _MOST_OF_INT else BIGINT
 
 
@@ -101,7 +112,7 @@ def _of_operands(node: exp.Expr, dialect: str) -> str | None:
     if isinstance(node, exp.IntDiv):
         return kind or BIGINT
     if isinstance(node, exp.Div) and not node.args.get("typed"):
-        return FRACTION
+        return DOUBLE if dialect == "duckdb" else FRACTION
     return kind
 
 
@@ -115,13 +126,15 @@ def _of_function(node: exp.Expr, dialect: str) -> str | None:
         first = node.this if isinstance(node, exp.Subquery) else next(iter(node.expressions), None)
         return None if first is None else kind_of(first, dialect)
     if isinstance(node, _ROUNDED):
-        return FRACTION if dialect == "postgres" else kind_of(node.this, dialect)
+        return _of_rounded(node, dialect)
     if isinstance(node, exp.Extract):
         if dialect == "postgres":
             return FRACTION
         return None if node.name.upper() == "SECOND" else BIGINT
-    if isinstance(node, _FRACTIONS) or (isinstance(node, exp.Avg) and dialect != "redshift"):
-        return FRACTION
+    if isinstance(node, _DOUBLES):
+        return DOUBLE
+    if isinstance(node, exp.Avg) and dialect != "redshift":
+        return _of_average(node, dialect)
     name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, _SMALL) or name in _SMALL_BY_NAME:
         return INT
@@ -130,9 +143,28 @@ def _of_function(node: exp.Expr, dialect: str) -> str | None:
 
 
 def _of_sum(node: exp.Sum, dialect: str) -> str | None:
-    value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
-    kind = kind_of(value, dialect)
+    kind = kind_of(value_of(node), dialect)
     return FRACTION if kind == BIGINT and dialect in _WIDE_SUMS else BIGINT if kind == INT else kind
+
+
+def _of_rounded(node: exp.Expr, dialect: str) -> str | None:
+    """FLOOR and such of a DOUBLE is an integer in Spark, where the warehouse has a whole DOUBLE."""
+    kind = kind_of(node.this, dialect)
+    if dialect == "postgres" or (kind == DOUBLE and not isinstance(node, exp.Round)):
+        return FRACTION
+    return kind
+
+
+def _of_average(node: exp.Avg, dialect: str) -> str:
+    if dialect == "duckdb":
+        return DOUBLE
+    return DOUBLE if kind_of(value_of(node), dialect) in (INT, BIGINT, DOUBLE) and dialect == "trino" else FRACTION
+
+
+def value_of(aggregate: exp.Expr) -> exp.Expr:
+    """The value that an aggregate is of, also of a distinct one."""
+    inner: exp.Expr = aggregate.this
+    return inner.expressions[0] if isinstance(inner, exp.Distinct) else inner
 
 
 def _branches(node: exp.Expr) -> Iterator[exp.Expr]:
