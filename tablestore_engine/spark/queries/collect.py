@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +24,24 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
         return _of_variants(frame) if "variant" in frame.schema.simpleString() else frame.toArrow()
 
 
+def map_in_arrow(
+    frame: DataFrame, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], types: str
+) -> DataFrame:
+    """`DataFrame.mapInArrow`, for all names of columns.
+
+    PySpark looks each column up by its name, and takes a name with a dot for a field's path. Such columns have other
+    names on the way; the batches that the function gets have the frame's.
+    """
+    names = frame.columns
+    if not any("." in name or "`" in name for name in names):
+        return frame.mapInArrow(function, types)
+
+    def named(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return function(batch.rename_columns(names) for batch in batches)
+
+    return frame.toDF(*(str(number) for number in range(len(names)))).mapInArrow(named, types)
+
+
 def arrow_frame(spark: SparkSession, rows: pa.Table, schema: StructType | None = None) -> DataFrame:
     """Arrow rows as a DataFrame, of the schema or of what Spark makes of their types.
 
@@ -43,7 +61,7 @@ def _schema_of(rows: pa.Table) -> StructType:
 
 def _of_variants(frame: DataFrame) -> pa.Table:
     """The rows of a DataFrame with variants, of which PySpark's own way does not take nulls."""
-    payloads = frame.mapInArrow(_written, "payload binary").toArrow().column(0)
+    payloads = map_in_arrow(frame, _written, "payload binary").toArrow().column(0)
     tables = [pa.ipc.open_stream(one.as_buffer()).read_all() for one in payloads]
     return pa.concat_tables(tables) if tables else frame.limit(0).toArrow()
 

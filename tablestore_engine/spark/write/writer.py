@@ -39,7 +39,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column, task_column
-from tablestore_engine.spark.queries.collect import collect_arrow
+from tablestore_engine.spark.queries.collect import collect_arrow, map_in_arrow
 from tablestore_engine.spark.queries.without_codegen import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.rows_of_files import rows_at_least
@@ -157,7 +157,7 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
 
     On failure files may be left. Raises TableStoreError.
     """
-    return _gather(collect_arrow(frame.mapInArrow(_task(job), "payload binary")))
+    return _gather(collect_arrow(map_in_arrow(frame, _task(job), "payload binary")))
 
 
 def small_rows(schema: TableSchema) -> int:
@@ -234,7 +234,7 @@ def _run(job: WriteJob, frame: DataFrame, *, stops_others: bool = False) -> Writ
     if order and not _buffers(job):
         frame = frame.sortWithinPartitions(*order)
     # The task drops the columns that only order the rows: here that would copy every row.
-    payloads = collect_arrow(frame.mapInArrow(_task(job, stops_others=stops_others), "payload binary"))
+    payloads = collect_arrow(map_in_arrow(frame, _task(job, stops_others=stops_others), "payload binary"))
     return _gather(payloads)
 
 

@@ -18,3 +18,10 @@ def test_batches_without_rows(spark, frame_of):
     assert [len(batch) for batch in rows.to_batches()] == [0, 1, 0, 1, 0, 0, 1]
     assert collect_arrow(frame_of(spark, rows)).to_pylist() == rows.to_pylist()
     assert collect_arrow(frame_of(spark, none)).to_pylist() == []
+
+
+def test_variants_with_names_that_look_like_paths(spark):
+    frame = spark.sql("SELECT 1 AS `a.b`, parse_json('[1]') AS `v``.w`")
+    rows = collect_arrow(frame)
+    assert rows.column_names == ["a.b", "v`.w"]
+    assert rows.column("a.b").to_pylist() == [1]

@@ -51,6 +51,12 @@ def test_the_last_of_equal_keys_wins_both_ways(store, path):
     check_invariants(store.table("t"))
 
 
+def test_names_that_look_like_paths(store, path):
+    store.execute("CREATE TABLE t (`k.1` INT, `a``b.c` STRING, PRIMARY KEY (`k.1`) NOT ENFORCED) WITH ('bucket' = '2')")
+    store.execute("INSERT INTO t SELECT cast(id AS INT), cast(id AS STRING) FROM range(20)")
+    assert store.sql("SELECT sum(`k.1`), max(`a``b.c`) FROM t WHERE `k.1` < 9").collect() == [(36, "8")]
+
+
 def test_rows_of_other_kinds(store):
     store.execute("CREATE TABLE t (id INT, v INT)")
     for rows in (pa.table({"id": [1], "v": [2]}), [{"id": 1, "v": 2}]):
