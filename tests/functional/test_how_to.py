@@ -145,12 +145,17 @@ def _shown(value):
     return "null" if value is None else str(value)
 
 
+LONG = ("aggregate.md", "buckets.md", "streams.md", "upsert.md")
+"""Pages of many commands, or of a stream."""
+
+
 def _pages():
-    """All pages; `make processes` plays those with commands of `tablestore`, each of which starts Spark anew."""
+    """All pages; `make processes` plays the long ones, and those with commands of `tablestore`, each of which starts
+    Spark anew."""
     for page in sorted(os.listdir(GUIDES)):
         console = (step.text for step in steps(os.path.join(GUIDES, page)) if step.kind == "console")
         starts = any(line.startswith("tablestore ") for text in console for line in text.splitlines())
-        yield pytest.param(page, marks=[pytest.mark.slow] if starts else [])
+        yield pytest.param(page, marks=[pytest.mark.slow] if starts or page in LONG else [])
 
 
 @pytest.mark.parametrize("page", [*_pages()])

@@ -80,7 +80,7 @@ class TestSchemaChanges:
             """('{"id":2,"a":"two","s":{"x":2,"z":"new"},"n":6,"d":"2026-01-01"}',)""",
         ]
 
-    @pytest.mark.parametrize("more", ["", ", incremental_strategy='append'"])
+    @pytest.mark.parametrize("more", ["", pytest.param(", incremental_strategy='append'", marks=pytest.mark.soak)])
     def test_fields_that_the_table_or_the_query_lacks(self, project, more):
         """`ignore` leaves new fields out, `append_new_columns` adds them; fields that the query lacks are null."""
         self.first(project)
@@ -113,7 +113,7 @@ class TestSchemaChanges:
         assert "--full-refresh" in message
         assert len(self.rows(project)) == 1
 
-    @pytest.mark.parametrize("mode", ["ignore", "sync_all_columns"])
+    @pytest.mark.parametrize("mode", ["ignore", pytest.param("sync_all_columns", marks=pytest.mark.soak)])
     def test_a_renamed_column_keeps_its_data(self, project, mode):
         before = self.first(project)
         write_file(RENAMED, project.project_root, "models", "m.yml")
@@ -220,7 +220,16 @@ class TestSchemaChanges:
         message = self.build(project, "fail", "select 2 as id, 'two' as a, 1 as s", ok=False)
         assert "missing columns n; changed types s (int, not struct<x:int>)" in message
 
-    @pytest.mark.parametrize("more", ["", ", merge_update_columns=['n']", ", incremental_strategy='delete+insert'"])
+    @pytest.mark.parametrize(
+        "more",
+        [
+            "",
+            *(
+                pytest.param(one, marks=pytest.mark.soak)
+                for one in (", merge_update_columns=['n']", ", incremental_strategy='delete+insert'")
+            ),
+        ],
+    )
     def test_a_query_without_a_column_is_refused_in_one_message(self, project, more):
         self.first(project)
         query = "select 2 as id, 'two' as label, named_struct('x', 2) as s, 6 as n"

@@ -95,7 +95,7 @@ def test_a_frame(sums):
     ("statement", "expected"),
     [
         (f"UPDATE t {ONE} SET v = v + 10 WHERE id = 1", [(1, 11), (2, 2)]),
-        (f"UPDATE t {ONE} AS x SET x.v = v + 10", [(1, 11), (2, 12)]),
+        pytest.param(f"UPDATE t {ONE} AS x SET x.v = v + 10", [(1, 11), (2, 12)], marks=pytest.mark.soak),
         (f"INSERT OVERWRITE t {ONE} SELECT id, v * 2 FROM t", [(1, 2), (2, 4)]),
         (
             f"MERGE INTO t {ONE} USING (SELECT 1 AS id UNION ALL SELECT 3) s ON t.id = s.id {MERGED}",

@@ -15,7 +15,7 @@ from tablestore_engine.errors import (
     SqlError,
 )
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("path")]
 
 
 def test_the_changelog_of_a_left_join_needs_no_key(store, path):

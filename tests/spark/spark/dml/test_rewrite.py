@@ -22,7 +22,7 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.merge_engines.engine_rules import Kept
 from tablestore_engine.spark.dml import rewrite
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("path")]
 
 UPDATE_BEFORE = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.soak import SOAK
 
 from tablestore_engine.errors import ColumnNotFound, TableStoreError
 
@@ -79,7 +80,8 @@ def check(error: TableStoreError, words: str, reason: str) -> None:
 def test_a_statement_that_fails_by_a_value_names_its_table(shop, path):
     source = "(select 1 as id, 0 as z union all select 2, 0)"
     one, p = (", 3", ", p") if shop.kind == "partitioned" else ("", "")
-    changes = [] if shop.kind == "sums" else CHANGES
+    # By default each kind fails by every second statement; `make soak` runs all of them in the other way.
+    changes = [] if shop.kind == "sums" else CHANGES if SOAK else CHANGES[list(KINDS).index(shop.kind) % 2 :: 2]
     for text, words, reason in [*changes, *INSERTIONS]:
         check(failure(shop, text.format("t", src=source, one=one, p=p)), words, reason)
 

@@ -288,7 +288,7 @@ def test_paths_with_odd_characters(spark, tmp_path):
     ("first", "second", "extra"),
     [
         ("id * 37 - 40000", "cast(id % 3 as int)", ""),
-        ("id % 2", "cast(id * 37 - 40000 as int)", ""),
+        pytest.param("id % 2", "cast(id * 37 - 40000 as int)", "", marks=pytest.mark.soak),
         ("id * 37 - 40000", "cast(id % 3 as int)", ", 'sequence.field' = 's'"),
     ],
     ids=["first column", "all columns", "sequence field"],

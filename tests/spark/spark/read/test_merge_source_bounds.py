@@ -15,7 +15,7 @@ from support.tables import arrow_rows
 from tablestore_engine.spark.read import merge_source_bounds
 from tablestore_engine.sql.row_level import row_level_target
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("days")]
 
 DAYS = "abcdef"
 
@@ -141,27 +141,28 @@ def test_a_source_is_computed_once(days):
     assert {day for day, _ in by_id(days).values()} == set(DAYS)
 
 
-def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
-    for seed in range(2):
-        chance = random.Random(seed)
-        given = [(chance.choice(DAYS[:3] + "y"), chance.randrange(8, 34), chance.randrange(3)) for _ in range(12)]
-        values = ", ".join(map(str, {(day, i): (day, i, v) for day, i, v in given}.values()))
-        on = "t.day = s.day AND t.id = s.id" + chance.choice(["", " AND t.v < 2", " AND s.v > 0"])
-        rest = " WHEN NOT MATCHED BY SOURCE AND t.v = 0 AND t.day = 'b' THEN UPDATE SET v = 50"
-        merge = (
-            f"MERGE INTO t USING (SELECT * FROM VALUES {values} AS x(day, id, v)) s ON {on}"
-            f" WHEN MATCHED AND s.v = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v + 10{rest if seed else ''}"
-        )
-        before = days.table("t").latest_snapshot().id
-        results = []
-        for files in (6, 10**9):
-            monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", files)
-            affected = days.execute(merge).rows_affected
-            results.append((affected, by_id(days)))
-            if files == 6:
-                days.execute(f"CALL sys.rollback(table => 't', version => '{before}')")
-        assert results[0] == results[1]
-        assert affected
+@pytest.mark.cover
+@pytest.mark.parametrize("seed", range(2))
+def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch, seed):
+    chance = random.Random(seed)
+    given = [(chance.choice(DAYS[:3] + "y"), chance.randrange(8, 34), chance.randrange(3)) for _ in range(12)]
+    values = ", ".join(map(str, {(day, i): (day, i, v) for day, i, v in given}.values()))
+    on = "t.day = s.day AND t.id = s.id" + chance.choice(["", " AND t.v < 2", " AND s.v > 0"])
+    rest = " WHEN NOT MATCHED BY SOURCE AND t.v = 0 AND t.day = 'b' THEN UPDATE SET v = 50"
+    merge = (
+        f"MERGE INTO t USING (SELECT * FROM VALUES {values} AS x(day, id, v)) s ON {on}"
+        f" WHEN MATCHED AND s.v = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v + 10{rest if seed else ''}"
+    )
+    before = days.table("t").latest_snapshot().id
+    results = []
+    for files in (6, 10**9):
+        monkeypatch.setattr(merge_source_bounds, "LARGE_FILES", files)
+        affected = days.execute(merge).rows_affected
+        results.append((affected, by_id(days)))
+        if files == 6:
+            days.execute(f"CALL sys.rollback(table => 't', version => '{before}')")
+    assert results[0] == results[1]
+    assert affected
 
 
 @pytest.mark.parametrize("days", ["keyed"], indirect=True)

@@ -84,7 +84,7 @@ def scans(store, query):
     return len(set(re.findall(r"\((\d+)\) (?:Scan (?:parquet|orc)|\w*MapInArrow)", plan)))
 
 
-@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("file_format", ["parquet", "orc", pytest.param("avro", marks=pytest.mark.soak)])
 def test_files_differ_only_in_columns_that_the_query_names(store, file_format):
     late = "late_one" if file_format == "avro" else "late one"  # Avro's names have no spaces
     options = f"'write-only' = 'true', 'file.format' = '{file_format}', 'schema.evolution.cast' = 'explicit-error'"

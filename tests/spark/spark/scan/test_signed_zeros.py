@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from support.spark_rows import in_order, rows
 from support.tables import read, write
@@ -41,10 +43,15 @@ def wanted_ids(store, conditions):
     return in_order((n, id_) for id_, *answers in found for n, holds in enumerate(answers) if holds)
 
 
-@pytest.mark.cover
-@pytest.mark.parametrize("key", [False, True], ids=["no key", "key"])
-@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
-@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+@pytest.mark.parametrize(
+    ("file_format", "kind", "key"),
+    [
+        pytest.param(
+            *one, marks=() if one in (("parquet", "FLOAT", False), ("orc", "DOUBLE", True)) else pytest.mark.soak
+        )
+        for one in product(("parquet", "orc"), ("FLOAT", "DOUBLE"), (False, True))
+    ],
+)
 def test_zeros_are_equal_in_filters(store, file_format, kind, key):
     filled(store, file_format, kind, key)
     conditions = [f"c {one.format(kind=kind)}" for one in CONDITIONS]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tablestore_engine.spark.scan import stored_integers
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("table")]
 
 EDGES = ["0.00", "-0.01", "0.01", "9999999999999.99", "-9999999999999.99", "1.10", "4503599627370.49"]
 TABLE = "CREATE TABLE t (id INT, a DECIMAL(15, 2), b DECIMAL(9, 0), c DECIMAL(16, 2){key}) WITH ('write-only' = 'true')"

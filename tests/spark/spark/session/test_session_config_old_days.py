@@ -55,8 +55,15 @@ def create(store, layout, file_format):
         store.sql(f"INSERT INTO t VALUES {', '.join(f'({n}, {day}, 0)' for n, day in enumerate(days, first))}")
 
 
-@pytest.mark.cover
-@pytest.mark.parametrize(("file_format", "layout"), KINDS)
+def chosen(cases, by_default):
+    """The cases, of which these are in the default suite: each way and each layout is, compared or changed."""
+    return [pytest.param(*one, marks=() if one in by_default else pytest.mark.soak) for one in cases]
+
+
+COMPARED = (("parquet", "partitioned"), ("parquet", "by time"), ("orc", "by day"), ("avro", "plain"))
+
+
+@pytest.mark.parametrize(("file_format", "layout"), chosen(KINDS, COMPARED))
 def test_comparisons_find_their_rows(store, layout, file_format):
     create(store, layout, file_format)
     for column, constant in columns_of(file_format).items():
@@ -75,10 +82,11 @@ def test_comparisons_find_their_rows(store, layout, file_format):
     assert ids_of(store, "SELECT id FROM t WHERE da = '1582-10-10'") == [10]
 
 
-@pytest.mark.cover
-@pytest.mark.parametrize(
-    ("way", "layout"), [*(kind for kind in KINDS if kind[0] != "avro"), *(("large", one) for one in LOOKED_UP)]
-)
+CHANGED = (("parquet", "partitioned"), ("orc", "marked"), ("large", "by time"))
+WAYS = [*(kind for kind in KINDS if kind[0] != "avro"), *(("large", one) for one in LOOKED_UP)]
+
+
+@pytest.mark.parametrize(("way", "layout"), chosen(WAYS, CHANGED))
 def test_changes_find_their_rows(store, monkeypatch, layout, way):
     """The values are those of Parquet and ORC files, and of files that are so large that a source is looked at."""
     file_format = "parquet" if way == "large" else way

@@ -11,7 +11,7 @@ from support.invariants import check_invariants
 
 from tablestore_engine.spark.write import bucket_assignment
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("path")]
 
 OPTIONS = "WITH ('bucket' = '-1', 'dynamic-bucket.target-row-num' = '{}')"
 

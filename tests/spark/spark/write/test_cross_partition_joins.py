@@ -22,7 +22,10 @@ TABLE = """
 QUERY = "SELECT id, dt, v FROM t"
 
 
-@pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
+WAYS = ["here", "records by Spark", "kept by Spark", "tasks"]
+
+
+@pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """How rows are routed: in this process, or partly or all by Spark."""
     if request.param == "records by Spark":
@@ -34,6 +37,9 @@ def way(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.parametrize(
+    "way", ["here", "records by Spark", *(pytest.param(one, marks=pytest.mark.soak) for one in WAYS[2:])], indirect=True
+)
 def test_a_key_moves(store, way):
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT 'a', cast(id AS INT), 1 FROM range(30)")
@@ -213,6 +219,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
 
 
 @pytest.mark.cover
+@pytest.mark.parametrize("way", [*WAYS[:3], pytest.param("tasks", marks=pytest.mark.soak)], indirect=True)
 @pytest.mark.parametrize("refuse", [False, True])
 def test_keys_of_several_columns_and_types(store, way, refuse):
     """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the
@@ -265,9 +272,12 @@ ENGINES = {
     "partial-update": ({"partial-update.remove-record-on-delete": "true"}, ["+I", "+U", "+U", "-D"]),
     "aggregation": ({"fields.v.aggregate-function": "sum"}, ["+I", "+U", "-U", "-D"]),
 }
+BY_DEFAULT = ("deduplicate", "first-row", "partial-update")  # sums keep the partition as partial updates do
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "engine", [pytest.param(one, marks=() if one in BY_DEFAULT else pytest.mark.soak) for one in ENGINES]
+)
 def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
     """The same random rows are routed in this process and by joins; changes too, which delete and add a key."""
     rng, (more, kinds) = random.Random(engine), ENGINES[engine]
@@ -277,11 +287,11 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
     tables = {name: make_table(where, columns, ["id"], ["p"], options, name=name) for name in names}
     schema = pa.schema([("p", pa.int32()), ("id", pa.int32()), ("v", pa.int32()), ("_row_kind", pa.string())])
 
-    def played(play):
+    def played(play, apart=True):
         """Of each table, the rows and the newest records of its partitions afterwards."""
         for name, table in tables.items():
             with monkeypatch.context() as patch:
-                if name == "many":
+                if name == "many" and apart:
                     patch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
                     patch.setattr("tablestore_engine.spark.write.cross_partition_joins.small_rows", lambda schema: -1)
                 play(name)
@@ -296,13 +306,13 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
             for name, table in tables.items()
         ]
 
-    for _ in range(2):
+    for number in range(2):
         batch = [
             {"p": rng.choice([None, 0, 1]), "id": rng.randrange(9), "v": rng.choice([None, 1, 2]), "_row_kind": kind}
             for kind in rng.choices(kinds, k=12)
         ]
         frame = store.spark.createDataFrame(pa.Table.from_pylist(batch, schema)).coalesce(1)
-        few, many = played(lambda name, frame=frame: store.write(name, frame))
+        few, many = played(lambda name, frame=frame: store.write(name, frame), apart=number > 0)
         assert few == many
         assert few[0]
         assert len({row["id"] for row in few[0]}) == len(few[0]), "each key is in one partition"

@@ -139,9 +139,9 @@ def mean_share(found, x, y):
     ("strategy", "columns", "shares"),
     [
         ("order", "X, y", (0.2, 1)),
-        ("order", "y", (1, 0.2)),
+        pytest.param("order", "y", (1, 0.2), marks=pytest.mark.soak),
         ("zorder", "x,y", (0.6, 0.6)),
-        ("hilbert", "x,y", (0.6, 0.6)),
+        pytest.param("hilbert", "x,y", (0.6, 0.6), marks=pytest.mark.soak),
     ],
 )
 def test_sorting_makes_statistics_narrow(call, points, store, strategy, columns, shares):
@@ -195,7 +195,7 @@ def test_impossible_orders_are_refused(call, points, arguments, error, message):
     assert len(points.snapshots()) == 6
 
 
-@pytest.mark.parametrize("always", [False, True])
+@pytest.mark.parametrize("always", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_statement_that_takes_a_file_away_wins(call, points, store, monkeypatch, always):
     write, deleted = sort_compactor.write_arranged, []
 

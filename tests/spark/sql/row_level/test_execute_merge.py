@@ -50,13 +50,14 @@ NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
             [lambda t, s: s],
             [],
         ),
-        (
+        pytest.param(
             "WHEN MATCHED THEN UPDATE SET v = s.v + t.v",
             [lambda t, s: (t[0], None if s[1] is None else s[1] + t[1], t[2])],
             [],
             [],
+            marks=pytest.mark.soak,
         ),
-        ("WHEN MATCHED THEN DELETE", [lambda t, s: "DELETE"], [], []),
+        pytest.param("WHEN MATCHED THEN DELETE", [lambda t, s: "DELETE"], [], [], marks=pytest.mark.soak),
         (
             """WHEN MATCHED AND s.s = 'del' THEN DELETE WHEN MATCHED AND s.v IS NOT NULL THEN UPDATE SET t.v = s.v
             WHEN NOT MATCHED AND s.s <> 'skip' THEN INSERT (id, s) VALUES (s.id, upper(s.s))""",
@@ -67,7 +68,13 @@ NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
             [lambda t, s: (s[0], None, s[2].upper()) if s[2] != "skip" else None],
             [],
         ),
-        ("WHEN NOT MATCHED THEN INSERT (v, id) VALUES (1, s.id)", [], [lambda t, s: (s[0], 1, None)], []),
+        pytest.param(
+            "WHEN NOT MATCHED THEN INSERT (v, id) VALUES (1, s.id)",
+            [],
+            [lambda t, s: (s[0], 1, None)],
+            [],
+            marks=pytest.mark.soak,
+        ),
         (
             """WHEN NOT MATCHED BY TARGET THEN INSERT * WHEN NOT MATCHED BY SOURCE AND t.id > 8 THEN DELETE
             WHEN NOT MATCHED BY SOURCE THEN UPDATE SET s = 'gone'""",
@@ -208,7 +215,7 @@ def test_a_key_that_the_column_cannot_hold_matches_nothing(target):
     assert stored(target) == sorted(changed)
 
 
-@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_a_merge_may_replace_a_row_by_another(target, monkeypatch, small):
     if not small:
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)

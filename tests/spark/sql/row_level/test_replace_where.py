@@ -8,7 +8,7 @@ from support.spark_rows import rows
 
 from tablestore_engine.errors import ConstraintError, SqlError, TableStoreError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("kind")]
 
 KINDS = {
     "append": "",

@@ -8,7 +8,7 @@ from support.spark_rows import rows
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.cover("key")]
 
 
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
