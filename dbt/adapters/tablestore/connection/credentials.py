@@ -39,6 +39,7 @@ class TableStoreCredentials(Credentials):
     user: for information only; packages and hooks may read `target.user`.
     dialect: the dialect of models that set none, if it is not Spark's.
     like_spark: whether `target.type` equals 'spark', in addition to 'tablestore', in projects and packages.
+    ignore_database: whether models and sources may name a database, which is left out; otherwise it is refused.
     """
 
     database: Optional[str] = None  # type: ignore[assignment]  # noqa: UP045
@@ -53,6 +54,7 @@ class TableStoreCredentials(Credentials):
     user: Optional[str] = None  # noqa: UP045
     dialect: Optional[str] = None  # noqa: UP045
     like_spark: bool = True
+    ignore_database: bool = False
 
     _ALIASES: ClassVar[Dict[str, str]] = {"path": "warehouse", "dbname": "database"}  # noqa: UP006
 

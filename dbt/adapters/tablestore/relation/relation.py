@@ -74,7 +74,15 @@ class TableStoreRelation(BaseRelation):
 
     @classmethod
     def create_from(cls: type[Self], quoting: Any, relation_config: Any, **kwargs: Any) -> Self:  # noqa: PYI019
-        """See `BaseRelation.create_from`. Several sources may have one schema and identifier."""
+        """See `BaseRelation.create_from`. Several sources may have one schema and identifier.
+
+        Raises DbtRuntimeError when the node has a database, unless the profile says `ignore_database: true`. Then the
+        node itself loses it, so that dbt finds it in the catalog of `dbt docs`, too.
+        """
+        if relation_config.database and relation_config.database != relation_config.schema:
+            if not getattr(getattr(quoting, "credentials", None), "ignore_database", False):
+                raise DbtRuntimeError(_database_message(relation_config))
+            relation_config.database = None
         node = str(getattr(relation_config, "unique_id", ""))
         more = {"source_id": node} if node.startswith("source.") else {}
         return super().create_from(quoting, relation_config, **more, **kwargs)  # type: ignore[misc,no-any-return]
@@ -100,6 +108,15 @@ class TableStoreRelation(BaseRelation):
         return all(
             _bare(self.path.get_part(part)) == _bare(value) for part, value in wanted.items() if value is not None
         )
+
+
+def _database_message(node: Any) -> str:
+    file = getattr(node, "original_file_path", None)
+    of = f" of {getattr(node, 'unique_id', None) or node.identifier}{f' ({file})' if file else ''}"
+    return (
+        f"The database '{node.database}'{of} is unknown: tables have only a schema here. Remove `database`, or set "
+        "`ignore_database: true` in the profile, if the project was written for a warehouse that has databases."
+    )
 
 
 def _bare(name: str | None) -> str | None:

@@ -1,5 +1,7 @@
 """Names of relations."""
 
+from types import SimpleNamespace
+
 import pytest
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
@@ -63,3 +65,24 @@ def test_an_empty_database_is_none():
     own, none = (Relation.create(database=one, schema="s", identifier="i") for one in ("", None))
     assert own == none
     assert own.database is None
+
+
+def node_with_database(**more):
+    kinds = {"catalog_name": None, "quoting_dict": {}, "unique_id": "source.shop.raw.orders", "schema": "raw"}
+    return SimpleNamespace(**kinds, database="lake", identifier="orders", original_file_path="models/raw.yml", **more)
+
+
+def project(ignore_database):
+    return SimpleNamespace(quoting={}, credentials=SimpleNamespace(ignore_database=ignore_database))
+
+
+def test_a_node_with_a_database_is_named():
+    with pytest.raises(DbtRuntimeError, match=r"'lake' of source.shop.raw.orders \(models/raw.yml\) is unknown"):
+        Relation.create_from(project(False), node_with_database())
+
+
+def test_databases_of_nodes_may_be_ignored():
+    node = node_with_database()
+    relation = Relation.create_from(project(True), node)
+    assert (relation.render(), relation.source_id) == ("`raw`.`orders`", "source.shop.raw.orders")
+    assert node.database is None  # dbt looks the node up in the catalog of docs by it
