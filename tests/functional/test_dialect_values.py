@@ -379,6 +379,15 @@ VALUES = [
     ("duckdb", "strptime('2024', ['%d/%m/%Y', '%Y'])", datetime(2024, 1, 1)),
     ("duckdb", "try_strptime('x', ['%d/%m/%Y', '%Y'])", None),
     ("trino", "decimal '-0.50'", Decimal("-0.50")),
+    # series whose end is left out, and is no step away; counts of a PIVOT
+    ("duckdb", "range(0, 10, 3)", [0, 3, 6, 9]),
+    ("duckdb", "range(10, 0, -3)", [10, 7, 4, 1]),
+    ("duckdb", "select range(a, b, c) from (values (10, 0, -3)) t(a, b, c)", [10, 7, 4, 1]),
+    ("duckdb", "select max(d) from range(date '2024-01-30', date '2024-03-02', interval 1 month) r(d)",
+     datetime(2024, 2, 29)),
+    ("snowflake", "array_generate_range(1, 10, 4)", [1, 5, 9]),
+    ("duckdb", "select b from (select 'a' as q, 5 as v) pivot(count(*) for q in ('a', 'b'))", 0),
+    ("bigquery", "select c_b from (select 'a' as q, 5 as v) pivot(count(*) as c, sum(v) as s for q in ('a', 'b'))", 0),
     # numbers
     ("bigquery", "log10(1000)", 3.0),
     ("snowflake", "log(10, 1000)", 3.0),

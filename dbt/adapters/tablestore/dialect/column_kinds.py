@@ -132,6 +132,15 @@ def _is_time(value: exp.Expr) -> bool:
     return cast or isinstance(value, exp.CurrentTimestamp)
 
 
+def _is_instant(value: exp.Expr) -> bool:
+    cast = isinstance(value, exp.Cast) and value.to.is_type("timestamptz", "timestampltz")
+    return cast or isinstance(value, exp.CurrentTimestamp)
+
+
+def _is_clock_time(value: exp.Expr) -> bool:
+    return isinstance(value, exp.Cast) and bool(value.to.is_type("timestamp", "timestampntz", "datetime", "date"))
+
+
 def _is_date(value: exp.Expr) -> bool:
     return is_date(value) or isinstance(value, (exp.LastDay, exp.TsOrDsToDate, exp.Date))
 
@@ -152,6 +161,8 @@ _DATE: Final = Kind(
     (exp.Min, exp.Max, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.AnyValue, exp.Window, exp.IgnoreNulls,
      exp.Filter),
 )  # fmt: skip
+_INSTANT: Final = Kind(_is_instant, lambda of: False)
+_CLOCK_TIME: Final = Kind(_is_clock_time, lambda of: of in ("timestamp_ntz", "date"))
 _NUMBER: Final = Kind(_is_number, lambda of: of.startswith(("decimal", "double", "float")) or of.endswith("int"))
 _ELEMENT: Final = Kind(
     lambda value: _is_number(value) or _is_time(value), lambda of: not of.startswith(("array<", "map<", "struct<"))
@@ -189,6 +200,10 @@ def _asked(tree: exp.Expr, dialect: str) -> Iterator[tuple[exp.Expr, str, Kind]]
         operands = (side for one in tree.find_all(exp.DPipe) for side in (one.this, one.expression))
         joined = (one for one in operands if isinstance(one, exp.Column))
         yield from ((one, mark, kind) for one in joined for mark, kind in (("list", _LIST), ("element", _ELEMENT)))
+    for moved in tree.find_all(exp.AtTimeZone) if dialect in ("postgres", "redshift", "duckdb") else ():
+        if isinstance(moved.this.unnest(), exp.Column):
+            kinds = (("instant", _INSTANT), ("clock", _CLOCK_TIME))
+            yield from ((moved.this.unnest(), mark, kind) for mark, kind in kinds)
     if dialect in ("postgres", "duckdb"):
         yield from ((one, STAMP, _TIME) for one in differing_columns(tree))
     if dialect == "duckdb":

@@ -65,6 +65,20 @@ from dbt.adapters.tablestore.dialect.translate import translate
         ("redshift", "select i.sku from (select json_parse(a) as p from t) o, o.p.items i",
          ("SELECT GET_JSON_OBJECT(i, '$.sku') FROM ( SELECT CAST(a AS STRING) AS p FROM t ) AS o LATERAL VIEW "
           "EXPLODE(FROM_JSON(GET_JSON_OBJECT(o.p, '$.items'), 'ARRAY<STRING>')) AS i")),
+        ("postgres", "select a::timestamptz at time zone 'utc' from t",
+         "SELECT ( CAST(CONVERT_TIMEZONE('UTC', CAST(CAST(a AS TIMESTAMP) AS TIMESTAMP_NTZ)) AS TIMESTAMP) ) FROM t"),
+        ("postgres", "select a at time zone 'utc' at time zone 'europe/berlin' from t",
+         ("SELECT ( CAST(CONVERT_TIMEZONE( 'Europe/Berlin', CAST(( CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), "
+          "CAST(a AS TIMESTAMP_NTZ)) AS TIMESTAMP) ) AS TIMESTAMP_NTZ) ) AS TIMESTAMP) ) FROM t")),
+        ("redshift", "select b at time zone 'utc' from (select a::timestamp as b from t) q",
+         ("SELECT ( CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), CAST(b AS TIMESTAMP_NTZ)) AS TIMESTAMP) ) FROM ( "
+          "SELECT CAST(a AS TIMESTAMP) AS b FROM t ) AS q")),
+        ("postgres", "select a at time zone 'utc' from t",
+         ("SELECT ( IF( CURRENT_TIMEZONE() IN ('UTC', 'Etc/UTC', 'GMT', 'Z'), a, RAISE_ERROR( 'AT TIME ZONE of a value "
+          "whose type is not in the text (cast it to TIMESTAMP or to TIMESTAMPTZ)' ) ) ) FROM t")),
+        ("duckdb", "select epoch(a::timestamp), epoch(a) from t",
+         ("SELECT CAST(CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), CAST(a AS TIMESTAMP_NTZ)) AS TIMESTAMP) AS "
+          "DOUBLE), CAST(CAST(a AS TIMESTAMP) AS DOUBLE) FROM t")),
         ("trino", "select decimal '-0.50', 100_000 from t", "SELECT CAST('-0.50' AS DECIMAL(2, 2)), 100000 FROM t"),
         ("bigquery", "select array_agg(distinct o.a ignore nulls order by a) over () from t as o",
          ("SELECT ARRAY_COMPACT( ARRAY_SORT(( COLLECT_SET(NAMED_STRUCT('n0', NOT a IS NULL, 'k0', a, 'v', o.a)) OVER "
@@ -221,7 +235,11 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("postgres", "select jsonb_extract_path_text(a, b) from t", "a computed key of JSON"),
         ("postgres", "select convert_from(a, 'latin1') from t", "the character set 'latin1' of CONVERT_FROM"),
         ("duckdb", "select min(columns(*)) from t", "COLUMNS(…) of t, whose columns are not known"),
-        ("duckdb", "select columns(c -> c like 'a%') from t", "COLUMNS(…) of a lambda or a list"),
+        (
+            "duckdb",
+            "select columns(c -> a = 1) from (select 1 as a)",
+            "COLUMNS(…) by the condition a (name the columns",
+        ),
         ("duckdb", "select coalesce(*columns('a')) from t", "*COLUMNS(…) (name the columns)"),
         ("duckdb", "select a from t order by columns(*)", "COLUMNS(…) outside of a select list or WHERE"),
         ("duckdb", "select columns('z') from (select 1 as a)", "COLUMNS('z'), which is no column"),

@@ -1,5 +1,6 @@
-"""DuckDB's COLUMNS(*), COLUMNS('pattern') and * LIKE: an item of a select list for each such column, and a condition in
-WHERE that holds for all of them. The columns of the tables must be known."""
+"""DuckDB's COLUMNS(*), COLUMNS('pattern'), COLUMNS(lambda c: …) and * LIKE: an item of a select list for each such
+column, and a condition in WHERE that holds for all of them. The columns of the tables must be known.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.columns.name_tests import test_of
 from dbt.adapters.tablestore.dialect.columns.outputs import columns_of_star
 from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, about
 
@@ -55,20 +57,14 @@ def _chosen(part: exp.Expr, select: exp.Select, columns_of: Columns | None) -> _
         inner = given.this if isinstance(given, exp.Column) else given
         if star and any(inner.args.get(one) for one in ("replace", "rename", "ilike")):
             raise Untranslatable("COLUMNS(* REPLACE …) (name the columns)")
-        if not star and not given.is_string:
-            raise Untranslatable("COLUMNS(…) of a lambda or a list (name the columns, or write a pattern)")
+        test = None if star else test_of(given)
+        if not star and test is None:
+            raise Untranslatable("COLUMNS(…) of a computed value (name the columns, or write a pattern)")
         found = columns_of_star(given if star else exp.Star(), select, columns_of, "COLUMNS(…)")
-        kept = found if star else [one for one in found if _matches(given.name, one[1].name)]
+        kept = [one for one in found if test is None or test(one[1].name)]
         if not kept:
-            raise Untranslatable(f"COLUMNS('{given.name}'), which is no column of the query's tables")
+            raise Untranslatable(f"COLUMNS({given.sql('duckdb')}), which is no column of the query's tables")
         return kept
-
-
-def _matches(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        raise Untranslatable(f"the pattern '{pattern}' of COLUMNS (name the columns)") from None
 
 
 def _items(item: exp.Expr, chosen: _Chosen, *, joined: bool) -> Iterator[exp.Expr]:

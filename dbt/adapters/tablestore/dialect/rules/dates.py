@@ -8,6 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.time_parts import (
     WEEK,
     extracted,
@@ -15,7 +16,7 @@ from dbt.adapters.tablestore.dialect.rules.counterparts.time_parts import (
     minus_one,
     week_from,
 )
-from dbt.adapters.tablestore.dialect.rules.intervals import epoch_of, is_date
+from dbt.adapters.tablestore.dialect.rules.intervals import clock_time, epoch_of, instant, instant_of, is_date
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
 _FIRST_MILLIS: Final = 31_536_000_000
@@ -38,7 +39,10 @@ _PARTS_BY_NAME: Final = {
 }  # fmt: skip
 _UNITS_BY_NAME: Final = {"TO_DAYS": "DAY", "TO_MONTHS": "MONTH", "TO_YEARS": "YEAR", "TO_HOURS": "HOUR",
                          "TO_MINUTES": "MINUTE", "TO_SECONDS": "SECOND"}  # fmt: skip
-_NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
+_UTC: Final = ("UTC", "GMT", "ETC/UTC")
+_UNKNOWN: Final = "AT TIME ZONE of a value whose type is not in the text (cast it to TIMESTAMP or to TIMESTAMPTZ)"
+_SAME_IN_UTC: Final = f"if(current_timezone() IN ('UTC', 'Etc/UTC', 'GMT', 'Z'), :a, raise_error('{_UNKNOWN}'))"
+_PRESENT: Final = ("NOW", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP", "CLOCK_TIMESTAMP")
 _INSTANTS: Final = (exp.CurrentTimestamp,)
 _TIMES: Final = ("timestamp", "timestamptz", "timestampltz", "timestampntz", "date")
 _OF_DAYS: Final = ("snowflake", "trino")
@@ -165,34 +169,29 @@ def _in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
         return exp.paren(clock_time(node.this, zone), copy=False)
     if dialect not in ("postgres", "redshift", "duckdb"):
         return None
-    utc = isinstance(zone, exp.Literal) and zone.name.upper() in ("UTC", "GMT", "ETC/UTC")
-    kind = time.meta.get("instant")
-    if kind is None and isinstance(time, _INSTANTS):
+    utc = isinstance(zone, exp.Literal) and zone.name.upper() in _UTC
+    kind = False if time.meta.get("clock") else time.meta.get("instant")
+    if kind is None and (isinstance(time, _INSTANTS) or _is_present(time)):
         kind = True
     if kind is None and isinstance(time, exp.StrToTime):
         kind = dialect != "duckdb"  # STRPTIME gives no instant, as TO_TIMESTAMP does
     if kind is None and isinstance(time, exp.Cast) and time.to.is_type(*_TIMES):
         kind = time.to.is_type("timestamptz", "timestampltz")
+    outer = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
+    if kind is None and utc and isinstance(outer, exp.AtTimeZone):
+        kind = False  # the idiom `t at time zone 'utc' at time zone 'Europe/Berlin'`
     if kind is None and not utc:
-        raise Untranslatable(
-            "AT TIME ZONE of a value whose type is not in the text (cast it to TIMESTAMP or to TIMESTAMPTZ)"
-        )
-    new = node.this.copy() if utc else clock_time(node.this, zone) if kind else instant(node.this, zone)
-    # In UTC, only a clock time is made an instant, in the idiom `t at time zone 'utc' at time zone 'Europe/Berlin'`.
+        raise Untranslatable(_UNKNOWN)
+    if kind is None:
+        new = filled(_SAME_IN_UTC, [node.this])
+    else:
+        new = clock_time(node.this, zone) if kind else instant(node.this, zone)
     new.meta["instant"] = not kind
     return exp.paren(new, copy=False)
 
 
-def clock_time(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
-    """The time that clocks of a zone show at an instant."""
-    plain = exp.cast(time.copy(), _NO_ZONE)
-    return exp.cast(call("CONVERT_TIMEZONE", zone.copy(), plain), "timestamptz")
-
-
-def instant(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
-    """The instant at which clocks of a zone show a time."""
-    plain = exp.cast(time.copy(), _NO_ZONE)
-    return exp.cast(call("CONVERT_TIMEZONE", zone.copy(), call("CURRENT_TIMEZONE"), plain), "timestamptz")
+def _is_present(time: exp.Expr) -> bool:
+    return isinstance(time, exp.Anonymous) and time.name.upper() in _PRESENT
 
 
 def _cut_in_zone(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -293,7 +292,7 @@ def _of_seconds(node: exp.Expr, dialect: str) -> exp.Expr | None:
         node.set("this", exp.Literal.number(time.name))  # TO_TIMESTAMP('1700000000')
     known = time.meta.get("time") or (isinstance(time, exp.Cast) and time.to.is_type(*_TIMES))
     if dialect == "duckdb" and known:
-        return call("UNIX_MILLIS", exp.cast(node.this, "timestamptz"))
+        return call("UNIX_MILLIS", instant_of(node.this, dialect))
     if dialect == "trino":
         node.set("zone", None)  # it says how the time is shown
     plain = node.args.get("scale") is None and node.args.get("format") is None and node.args.get("zone") is None

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Final, cast
+from zoneinfo import available_timezones
 
 from sqlglot import exp
 
@@ -28,6 +29,10 @@ _SECONDS: Final[Mapping[str, Decimal]] = {
     "MILLISECOND": Decimal("0.001"), "MICROSECOND": Decimal("0.000001"),
 }  # fmt: skip
 _MICROS: Final = 1_000_000
+_NO_ZONE: Final = exp.DataType.build("timestamp_ntz", dialect="spark")
+_WITHOUT_ZONES: Final = ("duckdb", "postgres", "redshift", "snowflake")
+"""Dialects in which the seconds since 1970 of a time without zone are those of UTC."""
+_CLOCK_TIMES: Final = ("timestamp", "timestampntz", "datetime", "date")
 DAYS: Final = "days"
 """The mark of a difference that is a number of days."""
 _MONDAY: Final = "2000-01-03"
@@ -126,11 +131,40 @@ def _joined(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
     return exp.paren(total, copy=False)
 
 
+def clock_time(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
+    """The time that clocks of a zone show at an instant."""
+    plain = exp.cast(time.copy(), _NO_ZONE)
+    return exp.cast(call("CONVERT_TIMEZONE", _known(zone), plain), "timestamptz")
+
+
+def instant(time: exp.Expr, zone: exp.Expr) -> exp.Expr:
+    """The instant at which clocks of a zone show a time."""
+    plain = exp.cast(time.copy(), _NO_ZONE)
+    return exp.cast(call("CONVERT_TIMEZONE", _known(zone), call("CURRENT_TIMEZONE"), plain), "timestamptz")
+
+
+def _known(zone: exp.Expr) -> exp.Expr:
+    """A zone, whose name Spark knows in one spelling only."""
+    return exp.Literal.string(_zones().get(zone.name.lower(), zone.name)) if zone.is_string else zone.copy()
+
+
+@lru_cache(maxsize=1)
+def _zones() -> Mapping[str, str]:
+    return {"utc": "UTC", "gmt": "GMT", **{one.lower(): one for one in available_timezones()}}
+
+
+def instant_of(time: exp.Expr, dialect: str) -> exp.Expr:
+    """The instant of a time, of which seconds are counted: in many warehouses, a time without zone is one of UTC."""
+    inner = time.unnest()
+    clock = isinstance(inner, exp.Cast) and inner.to.is_type(*_CLOCK_TIMES) and dialect in _WITHOUT_ZONES
+    return instant(time, exp.Literal.string("UTC")) if clock else exp.cast(time, "timestamptz")
+
+
 def epoch_of(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
     """The seconds of an interval, or since 1970 of a time; also milliseconds and microseconds."""
     if part in ("EPOCH", "EPOCH_SECOND") and _is_interval(time):
         return _seconds(time)
-    stamp = exp.cast(time, "timestamptz")
+    stamp = instant_of(time, dialect)
     if part in ("EPOCH_MILLISECOND", "EPOCH_MS"):
         return call("UNIX_MILLIS", stamp)
     if part == "EPOCH_MICROSECOND":

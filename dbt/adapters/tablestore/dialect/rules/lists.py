@@ -272,16 +272,31 @@ def _sequence(node: exp.Expr, dialect: str) -> exp.Expr:
     of_time = step is not None and step.find(exp.Interval) is not None
     if of_time and dialect in ("postgres", "duckdb") and any(is_date(one) or one.is_string for one in (start, end)):
         start, end = (exp.cast(one.copy(), "timestamp") for one in (start, end))
-    if node.args.get("is_end_exclusive"):
-        end = exp.Sub(this=end, expression=step.copy() if step else exp.Literal.number(1))
-        if end.this.is_int and end.expression.is_int:
-            end = exp.Literal.number(end.this.to_py() - end.expression.to_py())
     down = isinstance(step, exp.Neg) or (isinstance(step, exp.Interval) and step.name.startswith("-"))
+    if node.args.get("is_end_exclusive"):
+        end = _before(end, step, of_time, down)
     listed = exp.Anonymous(this="SEQUENCE", expressions=[one for one in (start, end, step) if one is not None])
     if dialect == "trino" or (start.is_int and end.is_int and (int(start.name) <= int(end.name)) is not down):
         return listed
-    ordered = (exp.GTE if down else exp.LTE)(this=start.copy(), expression=end.copy())
+    ordered: exp.Expr = (exp.GTE if down else exp.LTE)(this=start.copy(), expression=end.copy())
+    if not (step is None or of_time or step.is_int):
+        below = exp.LT(this=exp.paren(step.copy()), expression=exp.Literal.number(0))
+        ordered = exp.func("IF", below, exp.GTE(this=start.copy(), expression=end.copy()), ordered)
     return exp.Anonymous(this="IF", expressions=[ordered, listed, exp.Anonymous(this="ARRAY", expressions=[])])
+
+
+def _before(end: exp.Expr, step: exp.Expr | None, of_time: bool, down: bool) -> exp.Expr:
+    """The last value in front of an end that is left out, which need not be a step away."""
+    if of_time:
+        least = exp.Interval(this=exp.Literal.string("0.000001"), unit=exp.Var(this="SECOND"))
+        return (exp.Add if down else exp.Sub)(this=end, expression=least)
+    if end.is_int and (step is None or step.is_int):
+        return exp.Literal.number(end.to_py() + (1 if down else -1))
+    one: exp.Expr = exp.Literal.number(1)
+    if step is not None and not step.is_int:
+        below = exp.LT(this=exp.paren(step.copy()), expression=exp.Literal.number(0))
+        one = exp.func("IF", below, exp.Neg(this=one.copy()), one)
+    return (exp.Add if down else exp.Sub)(this=end, expression=one)
 
 
 def _comprehension(node: exp.Expr, dialect: str) -> exp.Expr | None:

@@ -152,7 +152,11 @@ def _alias(name: str) -> exp.TableAlias:
 
 
 def name_pivoted_columns(tree: exp.Expr, dialect: str) -> None:
-    """BigQuery's UNPIVOT has the column of values before that of names, and its PIVOT names by the aggregate first."""
+    """BigQuery's UNPIVOT has the column of values before that of names, and its PIVOT names by the aggregate first. A
+    count of no rows is 0, and null in Spark's PIVOT."""
+    if dialect in ("duckdb", "snowflake"):
+        for pivot in list(tree.find_all(exp.Pivot)):
+            _count_none(pivot)
     for pivot in list(tree.find_all(exp.Pivot)) if dialect == "bigquery" else ():
         source = pivot.parent
         if source is None or len(source.args.get("pivots") or []) != 1:
@@ -164,6 +168,28 @@ def name_pivoted_columns(tree: exp.Expr, dialect: str) -> None:
             _choose(source, pivot, [one.name for one in names], chosen)
         elif any(isinstance(one, exp.Alias) for one in pivot.expressions):
             _rename(source, pivot)
+        else:
+            _count_none(pivot)
+
+
+def _count_none(pivot: exp.Pivot) -> None:
+    """The counts of a PIVOT, which are 0 where a column has no rows."""
+    names = [one.name for one in pivot.args.get("columns") or []]
+    aggregates = [one.unalias() for one in pivot.expressions]
+    source, fields = pivot.parent, pivot.args.get("fields") or []
+    counts = [isinstance(one, (exp.Count, exp.CountIf)) for one in aggregates]
+    if source is None or pivot.args.get("unpivot") or not any(counts) or len(source.args.get("pivots") or []) != 1:
+        return
+    if len(fields) == 1 and len(names) == len(fields[0].expressions) * len(aggregates):
+        chosen = [_counted(name, name, counts[at % len(counts)]) for at, name in enumerate(names)]
+        _choose(source, pivot, names, chosen)
+
+
+def _counted(column: str, name: str, is_count: bool) -> exp.Expr:
+    value: exp.Expr = exp.column(column, quoted=True)
+    if is_count:
+        value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+    return exp.alias_(value, name, quoted=True) if is_count or column != name else value
 
 
 def _rename(source: exp.Expr, pivot: exp.Pivot) -> None:
@@ -182,8 +208,9 @@ def _rename(source: exp.Expr, pivot: exp.Pivot) -> None:
     pivot.set("columns", None)
     several = len(aggregates) > 1
     made = [f"_v{i}__a{j}" if several else f"_v{i}" for i in range(len(values)) for j in range(len(aggregates))]
-    chosen: list[exp.Expr] = [exp.alias_(exp.column(a), b) for a, b in zip(made, names, strict=True)]
-    _choose(source, pivot, made, chosen)
+    counts = [isinstance(one, (exp.Count, exp.CountIf)) for one in aggregates]
+    pairs = enumerate(zip(made, names, strict=True))
+    _choose(source, pivot, made, [_counted(a, b, counts[at % len(counts)]) for at, (a, b) in pairs])
 
 
 def _choose(source: exp.Expr, pivot: exp.Pivot, without: list[str], chosen: list[exp.Expr]) -> None:

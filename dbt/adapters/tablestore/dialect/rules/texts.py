@@ -11,7 +11,7 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.counterparts.pattern_texts import text_of_number
-from dbt.adapters.tablestore.dialect.rules.dates import clock_time, instant
+from dbt.adapters.tablestore.dialect.rules.intervals import clock_time, instant
 from dbt.adapters.tablestore.dialect.rules.json_parts import is_json
 from dbt.adapters.tablestore.dialect.rules.matches import groups_in, part_of
 
