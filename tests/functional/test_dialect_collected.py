@@ -1,9 +1,10 @@
-"""JSON of rows and its operators, lists of queries, slices, parts of ages and numbers by patterns: the values of their
-warehouses."""
+"""JSON of rows and its operators, lists of queries, slices, parts of ages, numbers by patterns, quotients and series:
+the values of their warehouses."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 
 import pytest
 from support.dialect_values import wrong_values
@@ -131,6 +132,50 @@ VALUES = [
      '{"t":"2024-01-02 03:04:05.678","d":"2024-01-02"}'),
     ("bigquery", "safe.regexp_contains('a(', '(')", None),
     ("bigquery", "safe.regexp_extract('ab', r'a(b)')", "b"),
+    # quotients and averages of DuckDB 2.0.1: DOUBLEs, infinite where the divisor is 0
+    ("duckdb", "select a / b from (values (1, 0)) t(a, b)", float("inf")),
+    ("duckdb", "select -a / b from (values (1.5, 0)) t(a, b)", float("-inf")),
+    ("duckdb", "select isnan(a / b) from (values (0, 0)) t(a, b)", True),
+    ("duckdb", "select a / b from (values (0.00000002, 3)) t(a, b)", 6.666666666666667e-09),
+    ("duckdb", "select sum(a) / count(*) from (values (1.5), (2.0), (3.05)) t(a)", 2.183333333333333),
+    ("duckdb", "select avg(a) from (values (1.5), (2.0), (3.05)) t(a)", 2.183333333333333),
+    ("duckdb", "7.5 // 2", 3.75),
+    ("trino", "select isnan(cast(a as double) / b) from (values (0, 0)) t(a, b)", True),
+    # PostgreSQL 16: bits as integers; fields of computed structs; patterns of which the first that fits counts
+    ("postgres", "('x' || substr(md5('a'), 1, 16))::bit(64)::bigint", 919145239626757800),
+    ("postgres", "('x' || 'ffffffffffffffff')::bit(64)::bigint", -1),
+    ("postgres", "('x' || 'ffffffff')::bit(32)::int", -1),
+    ("postgres", "('x' || 'ffffffff')::bit(32)::bigint", 4294967295),
+    ("bigquery", "select max(q.a + q.b) from (select 1 as a, if(true, struct(2 as b), struct(3 as b)).*) as q", 3),
+    ("bigquery", "select array_concat_agg(x order by y) from (select [3] as x, 2 as y union all select [1, 2], 1)",
+     [1, 2, 3]),
+    ("duckdb", "strptime('2024', ['%d/%m/%Y', '%Y'])", datetime(2024, 1, 1)),
+    ("duckdb", "try_strptime('x', ['%d/%m/%Y', '%Y'])", None),
+    ("trino", "decimal '-0.50'", Decimal("-0.50")),
+    # series whose end is left out, and is no step away; counts of a PIVOT
+    ("duckdb", "range(0, 10, 3)", [0, 3, 6, 9]),
+    ("duckdb", "range(10, 0, -3)", [10, 7, 4, 1]),
+    ("duckdb", "select range(a, b, c) from (values (10, 0, -3)) t(a, b, c)", [10, 7, 4, 1]),
+    ("duckdb", "select max(d) from range(date '2024-01-30', date '2024-03-02', interval 1 month) r(d)",
+     datetime(2024, 2, 29)),
+    ("snowflake", "array_generate_range(1, 10, 4)", [1, 5, 9]),
+    ("duckdb", "select b from (select 'a' as q, 5 as v) pivot(count(*) for q in ('a', 'b'))", 0),
+    ("bigquery", "select c_b from (select 'a' as q, 5 as v) pivot(count(*) as c, sum(v) as s for q in ('a', 'b'))", 0),
+    # DuckDB 2.0.1 and PostgreSQL 16
+    ("postgres", "select regexp_replace(a, '[0-9]+', b) from (values ('a1b2', '$1')) t(a, b)", "a$1b2"),
+    ("duckdb", "select json_extract_string(j, '$[' || i || '].k') from (values ('[{\"k\":1},{\"k\":2}]', 1)) t(j, i)",
+     "2"),
+    ("duckdb", "extract(epoch from interval '1 day 1 hour')", 90000.0),
+    ("duckdb", "select any_value(y order by y desc) from (values (1), (null), (3)) t(y)", 3),
+    ("postgres", "select max(a) from (values (1, 'x'), (2, 'y')) t(a, b) where (a, b) in (values (1, 'x'), (2, 'z'))",
+     1),
+    ("postgres", "select a || b from (values (array[1], 2)) t(a, b)", [1, 2]),
+    ("postgres", ("select max(s) from (select s from (values ('a', 1), ('a', 2), ('b', 9)) t(s, n) group by s having "
+     "count(*) > 1 order by sum(n) desc) q"), "a"),
+    ("duckdb", ("with recursive r(n, x) as (select 1, 1.5 union all select n + 1, x * 1.15 from r where n < 3) "
+     "select max(x) from r"), Decimal("2.0")),
+    ("postgres", ("select count(*) from (values (1), (2)) a(k) join (values (1), (2)) b(k) on a.k = b.k and b.k = "
+     "(select max(c.k) from (values (1), (2)) c(k) where c.k = a.k)"), 2),
 ]  # fmt: skip
 T = "(select * from (values (1, 'a', 5), (1, 'b', 6), (1, 'a', 7), (2, 'b', 1)) as t(g, k, v))"
 ROWS = [

@@ -61,6 +61,8 @@ def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns
             if flattened is not None and name in ("value", "this") and is_surely(kind, flattened, columns_of, levels):
                 return True
         query: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else None
+        if isinstance(source, exp.Values) and _holds(kind, source, name, columns_of, levels):
+            return True
         if isinstance(source, exp.Table):
             named = None if source.db else cte_of(source)
             query = None if named is None else named.this
@@ -70,6 +72,18 @@ def _gives(kind: Kind, select: exp.Select, column: exp.Expr, columns_of: Columns
         if query is not None and _outputs(kind, query, column, columns_of, levels):
             return True
     return False
+
+
+def _holds(kind: Kind, values: exp.Values, name: str, columns_of: Columns | None, levels: int) -> bool:
+    """Whether a column of VALUES has values of a kind only."""
+    alias = values.args.get("alias")
+    names = [one.name.lower() for one in alias.columns] if isinstance(alias, exp.TableAlias) else []
+    if name not in names or not levels:
+        return False
+    at = names.index(name)
+    rows = [one.expressions if isinstance(one, exp.Tuple) else [one] for one in values.expressions]
+    cells = [one[at] for one in rows if at < len(one) and not isinstance(one[at], exp.Null)]
+    return bool(cells) and all(is_surely(kind, one, columns_of, levels) for one in cells)
 
 
 def _flattened(source: exp.Expr) -> exp.Expr | None:

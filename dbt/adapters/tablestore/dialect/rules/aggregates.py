@@ -59,6 +59,12 @@ def _first(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _any(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """ANY_VALUE(x HAVING MAX y)."""
+    if isinstance(node.this, exp.Order) and isinstance(node.parent, exp.IgnoreNulls):
+        whole, outer = around(node)
+        listed = sorted_by(node.this.this, node.this.expressions, "ANY_VALUE", outer)
+        present = exp.Anonymous(this="ARRAY_COMPACT", expressions=[listed])
+        whole.replace(exp.Anonymous(this="GET", expressions=[present, exp.Literal.number(0)]))
+        return None
     if isinstance(node.this, exp.Order):
         return _first(node, dialect)
     if not isinstance(node.this, exp.HavingMax):

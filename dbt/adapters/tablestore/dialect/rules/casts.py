@@ -40,6 +40,7 @@ _WHOLE_TEXTS: Final = ("bigquery", "trino")
 _LONGEST: Final = 65_535
 """The length of the longest texts of Redshift; nobody cuts texts at that or more."""
 _PLAIN_TEXT: Final = "if(is_variant_null(try_parse_json(:a)), NULL, get_json_object(:a, '$'))"
+_INFINITE: Final = ("infinity", "inf")
 _PRESENT: Final = {"now": "CURRENT_TIMESTAMP", "today": "CURRENT_DATE"}
 
 
@@ -135,6 +136,8 @@ def _as_other(node: exp.Expr, kind: exp.Expr, dialect: str) -> exp.Expr | None:
     """JSON is text; words for times are times. None for another cast."""
     text = node.this.unnest()
     word = text.name.lower() if isinstance(text, exp.Literal) and text.is_string else ""
+    if kind.is_type("timestamp", "timestamptz", "timestampntz", "date") and word.lstrip("+-") in _INFINITE:
+        raise Untranslatable("an infinite time (write one that is far away, such as '9999-12-31')")
     if kind.is_type("timestamp", "timestamptz", "timestampntz", "date") and word in (*_PRESENT, "epoch"):
         if word == "epoch":
             text.replace(exp.Literal.string("1970-01-01"))

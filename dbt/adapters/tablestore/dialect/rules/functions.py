@@ -114,6 +114,11 @@ def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
     """BigQuery's a IN UNNEST(l), which is false, and not null, where the list is null or has no elements; DuckDB's
     a IN l, which passes over null elements."""
     listed = node.args.get("field")
+    rows = node.expressions[0] if len(node.expressions) == 1 else None
+    if isinstance(rows, exp.Values):  # of one column, they are its values
+        single = [one.expressions[0] if len(one.expressions) == 1 else one for one in rows.expressions]
+        node.set("expressions", single)
+        return None
     if dialect == "duckdb" and listed is not None:
         return filled(
             "IF(:a IS NULL OR :b IS NULL, NULL, COALESCE(ARRAY_CONTAINS(:a, :b), FALSE))", [listed, node.this]
@@ -233,7 +238,10 @@ def _with_all(node: exp.Expr, dialect: str) -> exp.Expr | None:
     named = isinstance(other, exp.Anonymous) and other.name.upper() == "ALL" and len(other.expressions) == 1
     listed = other.expressions[0] if named else other.this.unnest() if isinstance(other, exp.All) else None
     query = other.this.unnest() if isinstance(other, (exp.All, exp.Any)) else None
-    if isinstance(query, exp.Query) and isinstance(node, exp.NEQ if isinstance(other, exp.All) else exp.EQ):
+    if isinstance(query, exp.Query) and not isinstance(node, exp.NEQ if isinstance(other, exp.All) else exp.EQ):
+        word = "ALL" if isinstance(other, exp.All) else "ANY"
+        raise Untranslatable(f"a comparison with {word} of a query (compare with its MIN or MAX)")
+    if isinstance(query, exp.Query):
         found = exp.In(this=node.this.copy(), query=exp.Subquery(this=query.copy()))
         return exp.Not(this=found) if isinstance(other, exp.All) else found
     if listed is None or isinstance(listed, (exp.Query, exp.Tuple)):

@@ -177,6 +177,8 @@ def epoch_of(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
 def _is_interval(node: exp.Expr) -> bool:
     """Whether a value is a difference of times, or a constant interval."""
     node = node.unnest()
+    if isinstance(node, exp.Add):
+        return _is_interval(node.this) and _is_interval(node.expression)
     return isinstance(node, exp.Interval) or (
         isinstance(node, exp.Sub) and not isinstance(node.expression, exp.Interval)
     )

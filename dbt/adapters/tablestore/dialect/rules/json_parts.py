@@ -156,6 +156,8 @@ def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
         further = [one.name for one in node.expressions if isinstance(one, exp.Literal) and one.is_string]
         whole = "".join([_path(path.name, dialect), *(f"[{one}]" if one.isdigit() else f".{one}" for one in further)])
         return call("GET_JSON_OBJECT", node.this, exp.Literal.string(whole))
+    if dialect == "duckdb" and isinstance(path, exp.DPipe) and next(path.flatten()).name.startswith("$"):
+        return call("GET_JSON_OBJECT", node.this, path)
     computed = not isinstance(path, (exp.JSONPath, exp.Literal))
     if computed and dialect in ("postgres", "redshift", "duckdb", "snowflake"):
         raise Untranslatable("a computed key of JSON (write spark__get_json_object(j, concat('$.', k)))")

@@ -9,8 +9,14 @@ from typing import Final
 from sqlglot import exp
 
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+from dbt.adapters.tablestore.dialect.rules.counterparts.filling import filled
 from dbt.adapters.tablestore.dialect.rules.json_parts import call
 
+# A computed text behind the kept beginning. The numbers of its groups would be others.
+_COMPUTED: Final = (
+    r"concat('$1', if(:a RLIKE '\\\\[0-9&\\\\]', raise_error('REGEXP_REPLACE by a computed text with groups'), "
+    r"regexp_replace(:a, '([\\\\$])', '\\\\$1')))"
+)
 _WITH_PATTERN: Final = (
     exp.RegexpLike, exp.RegexpILike, exp.RegexpReplace, exp.RegexpExtract, exp.RegexpExtractAll, exp.RegexpCount,
     exp.RegexpInstr, exp.RegexpSplit, exp.RegexpFullMatch, exp.SimilarTo,
@@ -165,11 +171,13 @@ def _replaced_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
 def _replace_first(node: exp.Expr) -> None:
     """Only the first match, behind the shortest text from the beginning, which stays."""
     pattern, new = node.expression, node.args["replacement"]
-    constants = isinstance(pattern, exp.Literal) and isinstance(new, exp.Literal)
-    if not constants or re.search(r"\\[1-9]", pattern.name):
-        raise Untranslatable("REGEXP_REPLACE of the first match (replace all with the flag 'g')")
+    if not isinstance(pattern, exp.Literal) or re.search(r"\\[1-9]", pattern.name):
+        raise Untranslatable("REGEXP_REPLACE of the first match of a computed pattern, or of one that names its groups")
     node.set("expression", exp.Literal.string(rf"^([\s\S]*?)(?:{pattern.name})"))
-    node.set("replacement", exp.Literal.string(f"$1{new.name}"))
+    if isinstance(new, exp.Literal):
+        node.set("replacement", exp.Literal.string(f"$1{new.name}"))
+        return
+    node.set("replacement", filled(_COMPUTED, [new]))
 
 
 def _with_flags(pattern: exp.Expr, options: str, name: str) -> exp.Expr:
