@@ -99,7 +99,8 @@ PROCESSES := tests/fault/test_kill_spark.py tests/functional/test_interrupt.py t
   tests/functional/test_how_to.py tests/functional/adapter/test_dbt_init.py tests/spark/spark/session/test_session.py
 
 .PHONY: processes
-processes: $(VENV)/.dev  ## Start, kill and interrupt Spark and dbt as whole processes, in some three minutes
+processes: $(VENV)/.dev
+processes:  ## Start, kill and interrupt Spark and dbt as whole processes, and play the guides, in some four minutes
 	@sh scripts/check_java.sh
 	$(PY) -m pytest -m slow $(PROCESSES) $(PYTEST)
 

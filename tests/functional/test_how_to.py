@@ -145,20 +145,9 @@ def _shown(value):
     return "null" if value is None else str(value)
 
 
-LONG = ("aggregate.md", "buckets.md", "streams.md", "upsert.md")
-"""Pages of many commands, or of a stream."""
-
-
-def _pages():
-    """All pages; `make processes` plays the long ones, and those with commands of `tablestore`, each of which starts
-    Spark anew."""
-    for page in sorted(os.listdir(GUIDES)):
-        console = (step.text for step in steps(os.path.join(GUIDES, page)) if step.kind == "console")
-        starts = any(line.startswith("tablestore ") for text in console for line in text.splitlines())
-        yield pytest.param(page, marks=[pytest.mark.slow] if starts or page in LONG else [])
-
-
-@pytest.mark.parametrize("page", [*_pages()])
+# `make processes`: some guides start Spark anew, and all of them take more than a minute.
+@pytest.mark.slow
+@pytest.mark.parametrize("page", sorted(os.listdir(GUIDES)))
 def test_guide(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)

@@ -151,6 +151,7 @@ def multiset(request, store):
 BASE = [(i % 6, i % 6 * 10, "s") for i in range(12)]
 
 
+@pytest.mark.cover("multiset")
 def test_delete_and_update(multiset):
     result = multiset.execute("DELETE FROM t WHERE id = 3")
     assert result.rows_affected == 2
@@ -169,6 +170,7 @@ def test_delete_and_update(multiset):
     assert rows(multiset) == []
 
 
+@pytest.mark.cover("multiset")
 def test_merge(multiset):
     multiset.execute("CREATE TABLE news (id INT, v INT)")
     multiset.execute("INSERT INTO news VALUES (1, 111), (2, NULL), (50, 500), (51, NULL)")
@@ -189,6 +191,7 @@ def test_merge(multiset):
     assert rows(multiset) == before
 
 
+@pytest.mark.cover("multiset")
 def test_added_columns_read_null_in_what_was_retracted_before(multiset):
     multiset.execute("ALTER TABLE t ADD COLUMNS (extra INT)")
     multiset.execute(
@@ -278,6 +281,7 @@ def test_tables_made_of_changes(store):
     assert not store.table("t").schema.merge_engine.rules.is_multiset
 
 
+@pytest.mark.cover("multiset")
 def test_the_catalog_shows_the_merge_engine(multiset):
     text = multiset.sql("SHOW CREATE TABLE t").collect()[0][0]
     assert "'merge-engine' = 'tablestore-count'" in text

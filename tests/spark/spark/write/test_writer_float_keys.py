@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import pyarrow as pa
 import pytest
@@ -16,9 +17,16 @@ def rows(store, where=""):
     return sorted(v for _, v in found) if where else sorted(shown, key=str)
 
 
-@pytest.mark.cover
-@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
-@pytest.mark.parametrize("buckets", [1, 8])
+@pytest.mark.parametrize(
+    ("path", "kind", "buckets"),
+    [
+        pytest.param(
+            *one, marks=() if one in (("distributed", "DOUBLE", 8), ("small", "FLOAT", 1)) else pytest.mark.soak
+        )
+        for one in product(("small", "distributed"), ("DOUBLE", "FLOAT"), (1, 8))
+    ],
+    indirect=["path"],
+)
 def test_floats_that_are_equal_are_one_key(store, path, kind, buckets):
     store.execute(f"CREATE TABLE t (k {kind}, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '{buckets}')")
     store.execute("INSERT INTO t VALUES (double('NaN'), 1), (0.0D, 2), (1.5D, 3)")

@@ -265,7 +265,7 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     check(target)
 
 
-@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_a_row_that_only_goes_may_match_several(target, monkeypatch, small):
     """As in Spark: whichever of them deletes it, the result is the same."""
     if not small:

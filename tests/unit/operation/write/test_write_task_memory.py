@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from support.tables import compact, identity, make_table, new_job
 
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -66,6 +67,7 @@ def test_memory_does_not_follow_the_bucket(tmp_path):
     assert large["compact"] < 1.5 * small["compact"]
 
 
+@pytest.mark.soak
 def test_memory_grows_slower_than_the_number_of_runs(tmp_path):
     """Twice the rows in four times as many runs. The most that are open at once are bounded besides."""
     few = measured(tmp_path / "few", 16 * 2 * ROWS_PER_TABLE, runs=16)
