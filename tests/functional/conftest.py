@@ -8,6 +8,7 @@ import os
 import pytest
 from dbt.adapters.factory import reset_adapters
 from dbt.artifacts.schemas import base as artifacts
+from dbt.cli.main import cli
 from dbt.flags import get_flags
 from dbt.parser import manifest as manifests
 from dbt.parser.manifest import ManifestLoader
@@ -54,6 +55,10 @@ def quick_commands():
         patch.setattr(manifests, "write_manifest", write_once)
         # Walks through the stack and all modules, to name the module that asks.
         patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt.adapters.base.impl"))
+        # Each event of each thread, which nobody reads but tests of dbt as a process.
+        for option in (one for command in (cli, *cli.commands.values()) for one in command.params):
+            if option.name == "log_level_file":
+                patch.setattr(option, "default", "none")
         yield
 
 
@@ -78,7 +83,9 @@ def profile_target(warehouse):
         "threads": 4,
         "user": "dbt",
         **where,
-        "spark_config": dict(FEW_ROWS),
+        # Spark plans each stage anew by the size of the last one: a seventh of the processor's time of statements like
+        # these. The tests of statements, in tests/spark, leave it on.
+        "spark_config": {**FEW_ROWS, "spark.sql.adaptive.enabled": "false"},
     }
 
 

@@ -287,7 +287,7 @@ def test_paths_with_odd_characters(spark, tmp_path):
 @pytest.mark.parametrize(
     ("first", "second", "extra"),
     [
-        ("id * 37 - 40000", "cast(id % 3 as int)", ""),
+        pytest.param("id * 37 - 40000", "cast(id % 3 as int)", "", marks=pytest.mark.soak),
         pytest.param("id % 2", "cast(id * 37 - 40000 as int)", "", marks=pytest.mark.soak),
         ("id * 37 - 40000", "cast(id % 3 as int)", ", 'sequence.field' = 's'"),
     ],
