@@ -25,7 +25,7 @@ from tablestore_engine.spark.expressions.spark_types import columns_of, refuse_c
 from tablestore_engine.spark.read.lookup_rows import fields_of, for_spark
 from tablestore_engine.spark.read.merge_source_bounds import one_key_if_equal
 from tablestore_engine.spark.read.paired_rows import MOST_PAIRED, PairedRows, PairedSide, from_pairs, paired
-from tablestore_engine.spark.session.session_settings import session_resolver
+from tablestore_engine.spark.session.session_settings import is_remote, session_resolver
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_level.aggregates import aggregates_refused, merge_expressions
@@ -241,6 +241,7 @@ def _query(statement: Merge, target: RowLevelTarget, scopes: ClauseScopes, joine
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
         scopes=scopes,
+        remote=is_remote(joined.read.frame),
     )
     clauses = (*statement.matched, *statement.not_matched, *statement.not_matched_by_source)
     removes = ", ".join(str(i) for i, c in enumerate(clauses) if c.action == "DELETE") or "-1"

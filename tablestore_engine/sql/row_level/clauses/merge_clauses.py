@@ -14,6 +14,7 @@ from typing import Final
 
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.errors.raised_errors import CHANGED_KEY
+from tablestore_engine.sql.pinned_queries.text_facts import has_subquery
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 
@@ -117,6 +118,7 @@ def clause_rows(
     types: Sequence[str],
     extra: Sequence[str],
     scopes: ClauseScopes,
+    remote: bool = False,
 ) -> str:
     """A query with `CLAUSE_COLUMN` (null where no clause applies), the values of the target's columns, and `extra`.
 
@@ -124,18 +126,33 @@ def clause_rows(
     types: SQL types of the target's columns.
     extra: columns of the target that are passed on as they are.
     scopes: the clauses.
+    remote: whether Spark Connect runs the query. It resolves functions in a later pass, in which Spark 4.1 loses
+        lateral aliases if `extra` are columns of files, so the number of the clause comes from a lateral subquery.
     """
+    every = (scopes.matched, scopes.not_matched, scopes.not_matched_by_source)
+    conditions = [condition for scope in every for condition in scope.conditions if condition]
+    # A subquery in the condition could not see the target from there. It is resolved before the functions.
+    by_subquery = remote and bool(extra) and not any(map(has_subquery, conditions))
     values = [value_column(i) for i in range(len(types))]
     later = [(scopes.not_matched, source), (scopes.not_matched_by_source, target)]
     later = [(scope, side) for scope, side in later if scope.conditions]
 
-    def items(scope: ClauseScope, level: int, otherwise: str | None) -> list[str]:
+    def number_item(scope: ClauseScope, level: int) -> str:
         # A column of the same name takes precedence over a lateral alias, so each level has its own names.
-        number = f"{CLAUSE_COLUMN}_{level}"
-        found = [f"{scope.number(otherwise or 'CAST(NULL AS INT)')} AS {number}"]
+        otherwise = f"{CLAUSE_COLUMN}_{level - 1}" if level else "CAST(NULL AS INT)"
+        return f"{scope.number(otherwise)} AS {CLAUSE_COLUMN}_{level}"
+
+    def rows(scope: ClauseScope, level: int, others: Sequence[str], joined: str) -> str:
+        number = number_item(scope, level)
+        if by_subquery:
+            number, joined = f"{CLAUSE_COLUMN}_{level}", f"{joined}, LATERAL (SELECT {number})"
+        return f"SELECT {', '.join([number, *items(scope, level), *others])} FROM {joined}"
+
+    def items(scope: ClauseScope, level: int) -> list[str]:
+        number, otherwise, found = f"{CLAUSE_COLUMN}_{level}", level > 0, list[str]()
         for name, kind, value in zip(target.columns, types, values, strict=True):
             own = f"{target.alias}.{quoted_name(name)}"
-            if otherwise is None and scope.keeps(name, own):
+            if not otherwise and scope.keeps(name, own):
                 found.append(f"CAST({own} AS {kind}) AS {value}")
                 continue
             before = value if otherwise else f"CAST(NULL AS {kind})"
@@ -145,12 +162,10 @@ def clause_rows(
     passed = [*extra, target.flag, source.flag]
     carried = [item for _, side in later for item in side.carried()]
     own = [f"{target.alias}.{c} AS {c}" for c in extra]
-    first = [*items(scopes.matched, 0, None), *own, target.flag, source.flag, *carried]
-    text = f"SELECT {', '.join(first)} FROM {join_sql}"
+    text = rows(scopes.matched, 0, [*own, target.flag, source.flag, *carried], join_sql)
     for level, (scope, side) in enumerate(later, 1):
         before = f"{CLAUSE_COLUMN}_{level - 1}"
         waiting = [name for _, other in later[level:] for name in other.hidden()]
         inner = ", ".join([*side.shown(), before, *values, *passed, *waiting])
-        outer = ", ".join([*items(scope, level, before), *passed, *waiting])
-        text = f"SELECT {outer} FROM (SELECT {inner} FROM ({text})) AS {side.alias}"
+        text = rows(scope, level, [*passed, *waiting], f"(SELECT {inner} FROM ({text})) AS {side.alias}")
     return f"SELECT {CLAUSE_COLUMN}_{len(later)} AS {CLAUSE_COLUMN}, {', '.join([*values, *extra])} FROM ({text})"
