@@ -101,8 +101,8 @@ def test_processes_and_projects_share_one_server(project, cache, tmp_path):
     assert Catalog(project.warehouse).load_table("prod", "mine").to_arrow(["id"]).num_rows == 1000
     command = [sys.executable, "-m", "tablestore_engine.cli", "sql", "-w", project.warehouse, "--session", "shared"]
     shown = subprocess.run(
-        [*command, "select count(*) as n from dev.seen"], env=environment(cache), capture_output=True, text=True,
-        check=True, timeout=120,
+        [*command, "select count(*) as n from dev.seen"], capture_output=True, text=True, check=True, timeout=120,
+        env={**environment(cache), "http_proxy": "http://127.0.0.1:9"},  # where nobody listens, and the server is not
     )  # fmt: skip
     assert "1000" in shown.stdout
     assert [one.record.pid for one in project.servers()] == [first.record.pid]

@@ -192,11 +192,20 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
     _require_connect(f"Spark Connect ({url})")
     from pyspark.sql import SparkSession
 
+    _pass_by_proxies()
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
     atexit.register(_end_connection, ref(session), config)
     if config.shared:
         _limit_retries(session)
     return prepare_session(session, config.spark_config)
+
+
+def _pass_by_proxies() -> None:
+    """A proxy that the environment names does not reach servers of this machine, and gRPC would ask it for them."""
+    local = "localhost,127.0.0.1"
+    others = os.environ.get("no_grpc_proxy") or os.environ.get("no_proxy") or ""
+    if not others.endswith(local):
+        os.environ["no_grpc_proxy"] = ",".join(filter(None, (others, local)))
 
 
 def _end_connection(session: ReferenceType[Any], config: SessionConfig) -> None:
