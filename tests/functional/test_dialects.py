@@ -311,7 +311,8 @@ select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added,
 {{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
 {{ dbt.hash(dbt.concat(["'a'", "'b'"])) }} as h, {{ dbt.date_trunc('month', "date '2024-01-31'") }} as cut,
 '{{ dbt.escape_single_quotes("they're") }}' as q, {{ dbt.safe_cast("'x'", dbt.type_bigint()) }} as n,
-spark__size({{ dbt.array_construct([1, 2]) }}) as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
+spark__size({{ dbt.array_append(dbt.array_construct([1, 2]), 3) }}) as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p,
+(select {{ dbt.listagg('v', "','", 'order by v', 9) }} from (select 'b' as v union all select 'a')) as some"""
 
 UNIT_TEST = """
 unit_tests:
@@ -371,8 +372,7 @@ class TestNodesOfAProject:
             run_dbt(["build"])
         grown = project.run_sql("select * from {schema}.grown", fetch="all")
         assert [tuple(one) for one in grown] == [(1, date(2026, 1, 2))]
-        kept = project.run_sql("select d from {schema}.kept", fetch="all")
-        assert [tuple(one) for one in kept] == [("2026/01",)]
+        assert [one[0] for one in project.run_sql("select d from {schema}.kept", fetch="all")] == ["2026/01"]
         written = self.text(project, "compiled", "models/grown.sql")
         assert "iff(" in written
         assert "dateadd(" in written
@@ -389,7 +389,7 @@ class TestNodesOfAProject:
         added, weeks, months, hashed, cut, *others = row
         assert (str(added)[:10], weeks, months, str(cut)[:10]) == ("2024-02-01", 1, 1, "2024-01-01")
         assert hashed == "187ef4436122d1cc2f40dc2b92f0eba0"
-        assert others == ["they're", None, 2, "b"]
+        assert others == ["they're", None, 3, "b", "a,b"]
 
     def test_untranslatable_sql_is_named(self, project):
         results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)

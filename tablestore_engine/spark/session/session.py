@@ -203,9 +203,9 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
 def _pass_by_proxies() -> None:
     """A proxy that the environment names does not reach servers of this machine, and gRPC would ask it for them."""
     local = "localhost,127.0.0.1"
-    others = os.environ.get("no_grpc_proxy") or os.environ.get("no_proxy") or ""
+    others = os.environ.get("no_grpc_proxy") or os.environ.get("no_proxy") or ""  # noqa: SIM112 - as gRPC spells it
     if not others.endswith(local):
-        os.environ["no_grpc_proxy"] = ",".join(filter(None, (others, local)))
+        os.environ["no_grpc_proxy"] = ",".join(filter(None, (others, local)))  # noqa: SIM112
 
 
 def _end_connection(session: ReferenceType[Any], config: SessionConfig) -> None:

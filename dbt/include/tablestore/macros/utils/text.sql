@@ -24,9 +24,11 @@
 {% macro tablestore__listagg(measure, delimiter_text, order_by_clause, limit_num) -%}
   {%- set within = ' within group (' ~ order_by_clause ~ ')' if order_by_clause else '' -%}
   {%- if limit_num -%}
-    {#- Join by a character that does not occur in texts, cut the list, and join it by the delimiter. -#}
+    {#- Join by a character that does not occur in texts, cut the list, and join it by the delimiter. It is written
+        itself, because some dialects know no escapes in texts. -#}
+    {%- set mark = "'\u0001'" -%}
     {{ tablestore_function('array_join') }}({{ tablestore_function('slice') }}({{ tablestore_function('split') }}(
-      listagg({{ measure }}, '\u0001'){{ within }}, '\u0001'), 1, {{ limit_num }}), {{ delimiter_text }})
+      listagg({{ measure }}, {{ mark }}){{ within }}, {{ mark }}), 1, {{ limit_num }}), {{ delimiter_text }})
   {%- else -%}
     listagg({{ measure }}, {{ delimiter_text }}){{ within }}
   {%- endif -%}
@@ -38,6 +40,10 @@
 
 {% macro tablestore__array_construct(inputs, data_type) -%}
   {{ tablestore_function('array') }}({{ inputs | join(', ') }})
+{%- endmacro %}
+
+{% macro tablestore__array_concat(array_1, array_2) -%}
+  {{ tablestore_function('concat') }}({{ array_1 }}, {{ array_2 }})
 {%- endmacro %}
 
 {# For use within a literal, in which some other warehouses double the quotes. #}
