@@ -151,6 +151,8 @@ VALUES = [
      [1, 2, 3]),
     ("duckdb", "strptime('2024', ['%d/%m/%Y', '%Y'])", datetime(2024, 1, 1)),
     ("duckdb", "try_strptime('x', ['%d/%m/%Y', '%Y'])", None),
+    ("duckdb", "strptime('Tue Oct 21 2025', '%a %b %-d %Y')", datetime(2025, 10, 21)),
+    ("duckdb", "try_strptime('Tuesday, 21 October 2025', '%A, %d %B %Y')", datetime(2025, 10, 21)),
     ("trino", "decimal '-0.50'", Decimal("-0.50")),
     # series whose end is left out, and is no step away; counts of a PIVOT
     ("duckdb", "range(0, 10, 3)", [0, 3, 6, 9]),

@@ -132,6 +132,7 @@ def test_a_query_becomes_sparks(dialect, text, expected):
         ("snowflake", "select * rename (a as b) from t", "RENAME in SELECT *"),
         ("bigquery", "select * except (b) replace (a + 1 as a) from t", "REPLACE in SELECT *"),
         ("bigquery", "select format_date('%C', d) from t", "%C in the pattern '%C'"),
+        ("duckdb", "select strptime(s, '%d %a') from t", "the name of a day in the pattern '%d %a'"),
         ("postgres", "select j #>> path from t", "#> and #>> with a computed path"),
         ("snowflake", "select * from t match_recognize (pattern (x+) define x as a > 1)", "MATCH_RECOGNIZE"),
         ("snowflake", "select 1 from t start with a = 1 connect by prior a = b", "CONNECT BY"),

@@ -37,6 +37,7 @@ _FIRST_YEAR: Final = {"bigquery": 1969, "duckdb": 1969}
 _WORDS: Final[dict[str, str]] = {
     **dict.fromkeys(("AM", "PM", "am", "pm"), "a"), "Mon": "MMM", "Dy": "EEE", "MS": "SSS", "Q": "Q",
 }  # fmt: skip
+_DAY: Final = re.compile(r"(?<!%)%[aA]|(?<![A-Za-z%\"'])(?:Dy|DY|Day|DAY)(?![A-Za-z])")
 _LITERAL: Final = re.compile(r"""'(?:[^']|'')*'""")
 _WORD: Final = re.compile(r"%(?:%|-?[A-Za-z])|[A-Za-z]+")
 
@@ -55,11 +56,28 @@ def quote_patterns(tree: exp.Expr, dialect: str) -> None:
             given = pattern.name
             further: Mapping[str, str] = {} if isinstance(node, exp.TimeToStr) else _PARSED
             with about(node):
+                if not isinstance(node, exp.TimeToStr):
+                    given = _without_day(node, given)
                 made_of = _percent(given, dialect, further) if dialect in _PERCENT else _letters(given, dialect)
                 pattern.set("this", made_of)
             made = _null_where_it_fails(node) if node.args.get("safe") else node
             if "%y" in given and not isinstance(node, exp.TimeToStr):
                 _in_century(made, _FIRST_YEAR.get(dialect, 1970))
+
+
+def _without_day(node: exp.Expr, pattern: str) -> str:
+    """The pattern by which a text is read, without the name of a day, which Spark cannot read and no date needs.
+
+    At the beginning it is cut from the text, too. Raises Untranslatable for it elsewhere.
+    """
+    day = _DAY.match(pattern)
+    if day is not None:
+        cut = [node.this.copy(), exp.Literal.string(r"^\s*\p{L}+"), exp.Literal.string("")]
+        node.set("this", exp.Anonymous(this="REGEXP_REPLACE", expressions=cut))
+        pattern = pattern[day.end() :]
+    if _DAY.search(pattern):
+        raise Untranslatable(f"the name of a day in the pattern '{pattern}', by which a text is read")
+    return pattern
 
 
 def _in_century(node: exp.Expr, first: int) -> None:
