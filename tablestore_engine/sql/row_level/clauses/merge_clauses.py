@@ -137,26 +137,25 @@ def clause_rows(
     later = [(scopes.not_matched, source), (scopes.not_matched_by_source, target)]
     later = [(scope, side) for scope, side in later if scope.conditions]
 
-    def number_item(scope: ClauseScope, level: int) -> str:
+    def number(level: int) -> str:
         # A column of the same name takes precedence over a lateral alias, so each level has its own names.
-        otherwise = f"{CLAUSE_COLUMN}_{level - 1}" if level else "CAST(NULL AS INT)"
-        return f"{scope.number(otherwise)} AS {CLAUSE_COLUMN}_{level}"
+        return f"{CLAUSE_COLUMN}_{level}"
 
     def rows(scope: ClauseScope, level: int, others: Sequence[str], joined: str) -> str:
-        number = number_item(scope, level)
+        item = f"{scope.number(number(level - 1) if level else 'CAST(NULL AS INT)')} AS {number(level)}"
         if by_subquery:
-            number, joined = f"{CLAUSE_COLUMN}_{level}", f"{joined}, LATERAL (SELECT {number})"
-        return f"SELECT {', '.join([number, *items(scope, level), *others])} FROM {joined}"
+            item, joined = number(level), f"{joined}, LATERAL (SELECT {item})"
+        return f"SELECT {', '.join([item, *items(scope, level), *others])} FROM {joined}"
 
     def items(scope: ClauseScope, level: int) -> list[str]:
-        number, otherwise, found = f"{CLAUSE_COLUMN}_{level}", level > 0, list[str]()
+        found = []
         for name, kind, value in zip(target.columns, types, values, strict=True):
             own = f"{target.alias}.{quoted_name(name)}"
-            if not otherwise and scope.keeps(name, own):
+            if not level and scope.keeps(name, own):
                 found.append(f"CAST({own} AS {kind}) AS {value}")
                 continue
-            before = value if otherwise else f"CAST(NULL AS {kind})"
-            found.append(f"{scope.value(number, name, (own, kind), before)} AS {value}")
+            before = value if level else f"CAST(NULL AS {kind})"
+            found.append(f"{scope.value(number(level), name, (own, kind), before)} AS {value}")
         return found
 
     passed = [*extra, target.flag, source.flag]
@@ -164,8 +163,7 @@ def clause_rows(
     own = [f"{target.alias}.{c} AS {c}" for c in extra]
     text = rows(scopes.matched, 0, [*own, target.flag, source.flag, *carried], join_sql)
     for level, (scope, side) in enumerate(later, 1):
-        before = f"{CLAUSE_COLUMN}_{level - 1}"
         waiting = [name for _, other in later[level:] for name in other.hidden()]
-        inner = ", ".join([*side.shown(), before, *values, *passed, *waiting])
+        inner = ", ".join([*side.shown(), number(level - 1), *values, *passed, *waiting])
         text = rows(scope, level, [*passed, *waiting], f"(SELECT {inner} FROM ({text})) AS {side.alias}")
-    return f"SELECT {CLAUSE_COLUMN}_{len(later)} AS {CLAUSE_COLUMN}, {', '.join([*values, *extra])} FROM ({text})"
+    return f"SELECT {number(len(later))} AS {CLAUSE_COLUMN}, {', '.join([*values, *extra])} FROM ({text})"

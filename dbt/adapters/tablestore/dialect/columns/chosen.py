@@ -4,12 +4,11 @@ column, and a condition in WHERE that holds for all of them. The columns of the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.tablestore.dialect.columns.name_tests import test_of
+from dbt.adapters.tablestore.dialect.columns.name_tests import is_like, test_of
 from dbt.adapters.tablestore.dialect.columns.outputs import columns_of_star
 from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, about
 
@@ -35,10 +34,9 @@ def write_columns_out(tree: exp.Expr, dialect: str, columns_of: Columns | None) 
 
 def _alike(item: exp.Expr, select: exp.Select, columns_of: Columns | None) -> list[exp.Expr]:
     """The columns of `* LIKE 'a%'`."""
-    parts = (".*" if one == "%" else "." if one == "_" else re.escape(one) for one in item.expression.name)
-    pattern = re.compile("".join(parts), re.IGNORECASE if isinstance(item, exp.ILike) else 0)
+    pattern, ignore_case = item.expression.name, isinstance(item, exp.ILike)
     found = columns_of_star(item.this, select, columns_of, "SELECT * LIKE")
-    return [exp.column(name.copy()) for _, name in found if pattern.fullmatch(name.name)]
+    return [exp.column(name.copy()) for _, name in found if is_like(name.name, pattern, ignore_case=ignore_case)]
 
 
 def _chosen(part: exp.Expr, select: exp.Select, columns_of: Columns | None) -> _Chosen | None:

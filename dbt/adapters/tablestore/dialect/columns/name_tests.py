@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from sqlglot import exp
@@ -12,16 +13,18 @@ from sqlglot import exp
 from dbt.adapters.tablestore.dialect.refusal import Untranslatable
 
 
-def matches(pattern: str, name: str) -> bool:
+def _matches(pattern: str, name: str) -> bool:
     try:
         return re.search(pattern, name) is not None
     except re.error:
         raise Untranslatable(f"the pattern '{pattern}' of COLUMNS (name the columns)") from None
 
 
-def _is_like(name: str, pattern: str) -> bool:
+def is_like(name: str, pattern: str, *, ignore_case: bool = False) -> bool:
+    """Whether a name is as the pattern of LIKE, or of ILIKE, says."""
     parts = (".*" if one == "%" else "." if one == "_" else re.escape(one) for one in pattern)
-    return re.fullmatch("".join(parts), name, re.DOTALL) is not None
+    flags = re.DOTALL | re.IGNORECASE if ignore_case else re.DOTALL
+    return re.fullmatch("".join(parts), name, flags) is not None
 
 
 _SIDES: Final[Mapping[type[exp.Expr], Callable[[Any, Any], Any]]] = {
@@ -34,10 +37,10 @@ _SIDES: Final[Mapping[type[exp.Expr], Callable[[Any, Any], Any]]] = {
     exp.StartsWith: lambda name, part: name.startswith(part),
     exp.EndsWith: lambda name, part: name.endswith(part),
     exp.Contains: lambda name, part: part in name,
-    exp.Like: _is_like,
-    exp.ILike: lambda name, pattern: _is_like(name.lower(), pattern.lower()),
-    exp.RegexpLike: lambda name, pattern: matches(pattern, name),
-    exp.RegexpFullMatch: lambda name, pattern: matches(f"^(?:{pattern})$", name),
+    exp.Like: is_like,
+    exp.ILike: partial(is_like, ignore_case=True),
+    exp.RegexpLike: lambda name, pattern: _matches(pattern, name),
+    exp.RegexpFullMatch: lambda name, pattern: _matches(f"^(?:{pattern})$", name),
     exp.And: lambda one, other: one and other,
     exp.Or: lambda one, other: one or other,
 }
@@ -49,7 +52,7 @@ _ONE: Final[Mapping[type[exp.Expr], Callable[[Any], Any]]] = {
 def test_of(given: exp.Expr) -> Callable[[str], bool] | None:
     """The test of what is in COLUMNS(…); None for something else. Raises Untranslatable for an unknown condition."""
     if given.is_string:
-        return lambda name: matches(given.name, name)
+        return lambda name: _matches(given.name, name)
     if isinstance(given, exp.Array) and all(one.is_string for one in given.expressions):
         listed = {one.name.lower() for one in given.expressions}
         return lambda name: name.lower() in listed

@@ -6,11 +6,11 @@ Where the columns of the tables are not known, the star stays, and is refused la
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from sqlglot import exp
 
+from dbt.adapters.tablestore.dialect.columns.name_tests import is_like
 from dbt.adapters.tablestore.dialect.columns.outputs import columns_of_star
 from dbt.adapters.tablestore.dialect.refusal import Columns, Untranslatable, about
 
@@ -101,15 +101,10 @@ def _items(star: exp.Expr, found: Iterable[tuple[str, exp.Identifier]], joined: 
     pattern = star.args.get("ilike")
     for source, name in found:
         key = name.name.lower()
-        if pattern is not None and not _is_like(key, pattern.name.lower()):
+        if pattern is not None and not is_like(key, pattern.name.lower()):
             continue
         column = exp.column(name.copy(), table=exp.to_identifier(source) if joined and source else None)
         if key in new:
             yield exp.alias_(new[key].copy(), names.get(key, name).copy())
         else:
             yield exp.alias_(column, names[key].copy()) if key in names else column
-
-
-def _is_like(name: str, pattern: str) -> bool:
-    parts = (".*" if one == "%" else "." if one == "_" else re.escape(one) for one in pattern)
-    return re.fullmatch("".join(parts), name) is not None

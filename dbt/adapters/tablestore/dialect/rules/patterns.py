@@ -37,7 +37,7 @@ _FIRST_YEAR: Final = {"bigquery": 1969, "duckdb": 1969}
 _WORDS: Final[dict[str, str]] = {
     **dict.fromkeys(("AM", "PM", "am", "pm"), "a"), "Mon": "MMM", "Dy": "EEE", "MS": "SSS", "Q": "Q",
 }  # fmt: skip
-_DAY: Final = re.compile(r"(?<!%)%[aA]|(?<![A-Za-z%\"'])(?:Dy|DY|Day|DAY)(?![A-Za-z])")
+_DAY: Final = re.compile(r"(?<!%)%[aA]")
 _LITERAL: Final = re.compile(r"""'(?:[^']|'')*'""")
 _WORD: Final = re.compile(r"%(?:%|-?[A-Za-z])|[A-Za-z]+")
 
