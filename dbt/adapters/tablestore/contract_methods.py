@@ -31,6 +31,11 @@ class ContractMethods(SQLAdapter):
             return self._dialect_of(tested) or ""
         return (dialect_of(model, self._variables(model), self._own_dialect) if model else None) or ""
 
+    def dialect_of_text(self, node: Any) -> str | None:
+        """The dialect of a node's text, for a node as dbt has it; None for Spark's."""
+        tested = getattr(node, "tested_node_unique_id", None)
+        return self._dialect_of(tested) if tested else dialect_of(node, self._variables(node), self._own_dialect)
+
     @property
     def _own_dialect(self) -> str | None:
         return self.config.credentials.dialect

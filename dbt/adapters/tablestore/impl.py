@@ -16,6 +16,7 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.tablestore import dialect_macros
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import environment_of, reads_rows
@@ -66,6 +67,7 @@ class TableStoreAdapter(MacroMethods):
         if reads_rows():
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
+        dialect_macros.install()
         self._warned: dict[str, object] = {}
         self._fixtures_of_changes: set[tuple[str | None, str]] = set()
         self._identities = identities_of_command(config)

@@ -43,6 +43,7 @@ from dbt.adapters.tablestore.connection.environment import takes_some_rows
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node, untranslated
+from dbt.adapters.tablestore.dialect.translate import translation_of
 from dbt.adapters.tablestore.models import incremental, run_operation, seeds
 from dbt.adapters.tablestore.models.persist_docs import with_docs
 from dbt.adapters.tablestore.relation.column import TableStoreColumn, stored_dtype
@@ -241,6 +242,13 @@ class MacroMethods(ChangeMethods):
         if made.translations:
             write(made.text)
         return made.text
+
+    def query_of_dialect(self, sql: str, dialect: str) -> str:
+        """A query that a macro runs, as Spark's SQL; as it is where it is none of the dialect."""
+        try:
+            return translation_of("This query", sql, dialect, self._types_of_columns).text
+        except DbtRuntimeError:
+            return sql
 
     def _types_of_columns(self, parts: Sequence[str]) -> dict[str, str]:
         """The columns of a table or view by its name, with their types; none where there is no such one."""

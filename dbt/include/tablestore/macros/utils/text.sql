@@ -1,5 +1,25 @@
+{# A part that a text does not have is empty, and null where an array would have it. #}
 {% macro tablestore__split_part(string_text, delimiter_text, part_number) -%}
-  split_part({{ string_text }}, {{ delimiter_text }}, {{ part_number }})
+  {%- set part = 'split_part(' ~ string_text ~ ', ' ~ delimiter_text ~ ', ' ~ part_number ~ ')' -%}
+  {%- if part_number is number and tablestore_written_in('duckdb', 'bigquery', 'databricks') -%}
+    case when length({{ string_text }}) - length(replace({{ string_text }}, {{ delimiter_text }}, ''))
+      >= {{ part_number | abs - 1 }} * length({{ delimiter_text }}) then {{ part }} end
+  {%- else -%}
+    {{ part }}
+  {%- endif -%}
+{%- endmacro %}
+
+{# Null where one of the texts is. #}
+{% macro tablestore__concat(fields) -%}
+  {{ tablestore_function('concat') }}({{ fields | join(', ') }})
+{%- endmacro %}
+
+{% macro tablestore__except() -%}
+  {{ 'except distinct' if tablestore_written_in('bigquery') else 'except' }}
+{%- endmacro %}
+
+{% macro tablestore__intersect() -%}
+  {{ 'intersect distinct' if tablestore_written_in('bigquery') else 'intersect' }}
 {%- endmacro %}
 
 {% macro tablestore__bool_or(expression) -%}
@@ -48,7 +68,7 @@
 
 {# For use within a literal, in which some other warehouses double the quotes. #}
 {% macro tablestore__escape_single_quotes(expression) -%}
-{%- if adapter.tablestore_dialect(model if model is defined else {}) in ('redshift', 'postgres', 'duckdb', 'trino') -%}
+{%- if tablestore_written_in('redshift', 'postgres', 'duckdb', 'trino') -%}
 {{ expression | replace("'", "''") }}
 {%- else -%}
 {{ adapter.tablestore_literal(expression)[1:-1] }}
@@ -58,4 +78,9 @@
 {# The name of a function of Spark in the text of a model. In another dialect it is marked, and not translated. #}
 {% macro tablestore_function(name) -%}
   {% do return('spark__' ~ name if adapter.tablestore_dialect(model if model is defined else {}) else name) %}
+{%- endmacro %}
+
+{# Whether the text of which this is a part is written in one of some dialects. #}
+{% macro tablestore_written_in() -%}
+  {% do return(adapter.tablestore_dialect(model if model is defined else {}) in varargs) %}
 {%- endmacro %}
