@@ -75,7 +75,7 @@ def dispatched(wrapper: Any, original: _Dispatch, name: str, *rest: Any) -> Any:
         return original(wrapper, name, *rest)
     parsing = _is_parsing(wrapper)
     node, context = _node_of(wrapper)
-    dialect = _dialect_of(dialect_of, node, context, parsing) if _is_text(node) else None
+    dialect = _dialect_of(dialect_of, node, context, parsing) if is_text(node) else None
     if dialect is None:
         return _found_by_any(wrapper, original, name, *rest) if parsing else original(wrapper, name, *rest)
     try:
@@ -93,7 +93,7 @@ def sparks_query(wrapper: Any, sql: str) -> str:
     """The statement that a macro runs, as Spark's SQL if it is a query in the dialect of the text that is made."""
     dialect_of = getattr(wrapper._adapter, "dialect_of_text", None)
     node, _ = _node_of(wrapper)
-    if dialect_of is None or not _is_text(node):
+    if dialect_of is None or not is_text(node):
         return sql
     dialect = dialect_of(node)
     first = next(iter(tokenize(sql)), None)
@@ -160,7 +160,7 @@ def _node_of(wrapper: Any) -> tuple[Any, Any]:
     return getattr(known, "node", None), getattr(known, "context", None)
 
 
-def _is_text(node: Any) -> bool:
+def is_text(node: Any) -> bool:
     """Whether the text of a node is being made, and not a statement from it.
 
     A node is compiled once its text is made. Ephemeral models never are more than a text, which several threads may
