@@ -43,6 +43,7 @@ _NO_SERVER_HINT = (
     "If it ended, a new TableStore starts a shared server again, or connects to another one; a stream goes on where it "
     "was when it is started with its checkpoint location."
 )
+_CLOSED = "[NO_ACTIVE_SESSION]"  # which PySpark says of a session that was closed
 _VALUE_FAILED = "INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION"  # which leaves out why
 _VALUE_FAILED_HINT = (
     "It divides by zero, is out of range, or casts a text to what it is not: correct it, or make null of it with "
@@ -125,6 +126,8 @@ def failure(text: str) -> TableStoreError:
     called = _RPC.search(text)
     if called and called[1] == _NO_SERVER:
         return ExecutionError(f"The Spark Connect server does not answer: {called[2]}.", hint=_NO_SERVER_HINT)
+    if text.startswith(_CLOSED):
+        return ExecutionError("The session on the Spark Connect server is closed.", hint=_NO_SERVER_HINT)
     message = short_message(called[2] if called else text)
     if _NO_STACK_LEFT in message:
         return ExecutionError(_TOO_DEEP, hint="Split the statement, or keep a part of it as a table.")

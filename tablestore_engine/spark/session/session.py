@@ -53,6 +53,9 @@ _lock = threading.RLock()
 _roots: dict[int, _Root] = {}  # by the session's identity
 _given: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
 """The settings that sessions were prepared with, and that are not of their application."""
+_sessions_lock = threading.Lock()
+_on_servers: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
+"""The sessions on shared servers, and the addresses of these. Under its lock."""
 
 
 def start_session(config: SessionConfig | None = None) -> SparkSession:
@@ -197,6 +200,8 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
     atexit.register(_end_connection, ref(session), config)
     if config.shared:
         _limit_retries(session)
+        with _sessions_lock:
+            _on_servers[session] = url
     return prepare_session(session, config.spark_config)
 
 
@@ -227,7 +232,24 @@ def _with_server(config: SessionConfig) -> SessionConfig:
 
     _require_connect("A shared Spark server")
     config = replace(config, shared=os.path.realpath(config.shared or ""))
-    return replace(config, remote=attach(config).url)
+    url = attach(config).url
+    _close_ended(url)
+    return replace(config, remote=url)
+
+
+def _close_ended(living: str) -> None:
+    """Close the sessions whose shared server has ended: PySpark asks the first session of a thread, and that of the
+    process, for settings, as long as they are open."""
+    from tablestore_engine.spark.session.server_client import has_ended
+
+    with _sessions_lock:
+        known: list[tuple[Any, str]] = [(one, url) for one, url in _on_servers.items() if url != living]
+    ended = {url for url in {url for _, url in known} if has_ended(url)}
+    for one, url in known:
+        if url in ended and not one.is_stopped:
+            one.release_session_on_close = False
+            with contextlib.suppress(Exception):
+                one.stop()
 
 
 def _limit_retries(session: SparkSession) -> None:

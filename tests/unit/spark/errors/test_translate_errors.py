@@ -174,6 +174,13 @@ def test_failures_of_a_shared_server_that_has_ended_say_so(monkeypatch, error, k
         raise error
 
 
+def test_a_closed_session_on_a_server_says_what_to_do():
+    closed = PySparkException(errorClass="NO_ACTIVE_SESSION", messageParameters={})
+    message = r"session on the Spark Connect server is closed\. .*a new TableStore"
+    with pytest.raises(ExecutionError, match=message), translated():
+        raise closed
+
+
 def test_a_missing_attribute_stays_one():
     with pytest.raises(PySparkAttributeError), translated():
         raise PySparkAttributeError("no such attribute")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 
 import pytest
 
 from tablestore_engine.errors import EnvironmentProblem
-from tablestore_engine.spark.session import session
+from tablestore_engine.spark.session import server_client, session
 from tablestore_engine.spark.session.session import prepare_session, restore_settings, start_session
 from tablestore_engine.spark.session.session_config import REQUIRED_SETTINGS, SessionConfig
 
@@ -71,3 +72,26 @@ def test_a_session_of_spark_connect_is_the_running_one(monkeypatch, ended):
     monkeypatch.setattr(session, "start_classic", lambda config: "another")
     assert start_session() == ("another" if ended else spark)
     assert root.users == (1 if ended else 2)
+
+
+def test_sessions_of_a_shared_server_that_ended_are_closed_when_another_one_is_found(monkeypatch):
+    class Connected(Spark):
+        is_stopped, release_session_on_close = False, True
+
+        def stop(self):
+            assert not self.release_session_on_close, "a server that has ended is asked to release a session"
+            self.is_stopped = True
+
+    class Broken(Connected):
+        def stop(self):
+            super().stop()
+            raise ValueError("the channel is closed")
+
+    ended, broken, other, living = Connected(), Broken(), Connected(), Connected()
+    urls = {broken: "sc://dead", ended: "sc://dead", other: "sc://other", living: "sc://new"}
+    monkeypatch.setattr(session, "_on_servers", urls)
+    monkeypatch.setattr(session, "_require_connect", lambda what: None)
+    monkeypatch.setattr(server_client, "has_ended", lambda url: url == "sc://dead")
+    monkeypatch.setattr(server_client, "attach", lambda config: SimpleNamespace(url="sc://new"))
+    assert session._with_server(SessionConfig(shared="/w")).remote == "sc://new"
+    assert [one.is_stopped for one in (ended, broken, other, living)] == [True, True, False, False]
