@@ -32,12 +32,12 @@ class StatementResult:
     def running(self) -> Iterator[DataFrame]:
         """The query as it is run, while it runs. Raises the engine's errors for Spark's."""
         from tablestore_engine.spark.errors.translate_errors import translated
-        from tablestore_engine.spark.queries.without_codegen import uncompiled
+        from tablestore_engine.spark.queries.small_plans import planned_small
 
         if self.dataframe is None:
             raise AssertionError(f"{self.kind} is no query")
         with translated():
-            yield uncompiled(self.dataframe, self.is_small)
+            yield planned_small(self.dataframe, self.is_small)
 
     @property
     def message(self) -> str:

@@ -40,7 +40,7 @@ from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_hash_column import bucket_column, task_column
 from tablestore_engine.spark.queries.collect import collect_arrow, map_in_arrow
-from tablestore_engine.spark.queries.without_codegen import uncompiled
+from tablestore_engine.spark.queries.small_plans import planned_small
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.rows_of_files import rows_at_least
 from tablestore_engine.spark.write.start_workers import start_workers
@@ -118,7 +118,7 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
     # Trying costs at most one pass over a small input, and nothing where the files say that there are more rows.
     if size > SMALL_INPUT_BYTES or (size > _FEW_INPUT_BYTES and rows_at_least(few, most + 1) > most):
         return None
-    return _collected(uncompiled(few, rows.is_small), most)
+    return _collected(planned_small(few, rows.is_small), most)
 
 
 def held_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:

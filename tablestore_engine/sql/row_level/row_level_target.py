@@ -40,7 +40,7 @@ from tablestore_engine.spark.dml.row_level import Read, write_changed_rows, writ
 from tablestore_engine.spark.expressions.assigned_value import StoreAssignment, with_value_once
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.spark_types import sql_type, to_spark_type
-from tablestore_engine.spark.queries.without_codegen import SMALL_BYTES
+from tablestore_engine.spark.queries.small_plans import SMALL_BYTES
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.lookup_rows import frame_of_rows, predicates_of, rows_at, rows_of_keys, with_nulls

@@ -154,7 +154,7 @@ class Environment:
         lease.cancelled = True
         lease.reusable = False
         if lease.session is not None:
-            from tablestore_engine.spark.queries.without_codegen import interrupt_all
+            from tablestore_engine.spark.queries.small_plans import interrupt_all
 
             interrupt_all(lease.session)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tablestore_engine.spark.queries.without_codegen import uncompiled
+from tablestore_engine.spark.queries.small_plans import planned_small
 
 KEY = "spark.sql.codegen.wholeStage"
 
@@ -18,9 +18,9 @@ def frame_of(session):
 @pytest.mark.parametrize(("small", "settings"), [(False, {}), (True, {KEY: "true"}), (True, {KEY: "false"})])
 def test_it_is_the_same_frame(small, settings):
     frame = frame_of(SimpleNamespace(conf=settings))
-    assert uncompiled(frame, small) is frame
+    assert planned_small(frame, small) is frame
 
 
 def test_a_session_of_spark_connect_is_not_asked():
     frame = frame_of(type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})())
-    assert uncompiled(frame, small=True) is frame
+    assert planned_small(frame, small=True) is frame

@@ -1,4 +1,4 @@
-"""A small statement is run without generated code, and the settings of its session stay as they are."""
+"""A small statement is run by a plan of its own, and the settings of its session stay as they are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.spark.queries.without_codegen import interrupt_all, uncompiled
+from tablestore_engine.spark.queries.small_plans import interrupt_all, planned_small
 
 pytestmark = pytest.mark.spark
 
@@ -29,11 +29,32 @@ def query(store):
 
 def test_the_session_still_compiles(store, query):
     frame = query()
-    run = uncompiled(frame, small=True)
+    run = planned_small(frame, small=True)
     assert COMPILED not in plan_of(run)
     assert run.collect() == frame.collect()
     assert COMPILED in plan_of(frame)
     assert store.spark.conf.get(KEY, None) is None
+
+
+def test_rows_of_one_partition_are_joined_and_counted_where_they_are(store, query):
+    sql = """
+        SELECT a.id % 3 AS part, count(*) AS n, sum(b.id) AS total, max(c.id) AS late
+        FROM range(0, 9, 1, 1) a JOIN range(0, 20, 2, 1) b ON a.id = b.id
+            LEFT JOIN range(0, 4, 1, 1) c ON c.id > a.id
+        WHERE a.id NOT IN (SELECT id FROM range(6, 7, 1, 1)) GROUP BY 1 ORDER BY 1"""
+    frame = store.spark.sql(sql)
+    plan = plan_of(planned_small(frame, small=True))
+    assert "Adaptive" not in plan and "Exchange hashpartitioning" not in plan and "HashJoin" not in plan
+    assert "BroadcastHashJoin" in plan_of(frame)
+    assert planned_small(frame, small=True).collect() == frame.collect()
+
+
+def test_a_setting_of_the_user_holds_for_small_statements(store, query):
+    store.spark.conf.set("spark.sql.adaptive.enabled", "true")
+    try:
+        assert "AdaptiveSparkPlan" in plan_of(planned_small(query(), small=True))
+    finally:
+        store.spark.conf.unset("spark.sql.adaptive.enabled")
 
 
 @pytest.mark.parametrize("value", ["true", "false"])
@@ -57,7 +78,7 @@ def test_a_setting_that_another_thread_makes_meanwhile_stays(store, monkeypatch,
 
 def test_one_copy_of_the_session_follows_its_settings_and_schema(store, query):
     def ran(sql="SELECT date_format(timestamp'2026-01-01 00:00:00Z', 'HH') AS hour, current_schema() AS name"):
-        run = uncompiled(store.spark.sql(sql), small=True)
+        run = planned_small(store.spark.sql(sql), small=True)
         return run._jdf.sparkSession(), tuple(run.first())
 
     store.spark.conf.set("spark.sql.session.timeZone", "UTC")
