@@ -1,9 +1,9 @@
 """Running small statements by a plan that takes little to make.
 
 Spark plans for much data: it generates Java for each stage of a query, which Java compiles; it spreads rows over
-partitions, runs each stage as a job and plans the rest anew after it; it broadcasts the smaller side of each join by a
-job of its own. In a process that is seconds old this takes longer than some hundred rows do. A small statement is
-interpreted instead, by one job in which rows that are of one partition stay there.
+partitions, runs each stage as a job and plans the rest anew after it. In a process that is seconds old this takes longer
+than some hundred rows do. A small statement is interpreted instead, by one job in which rows that are of one partition
+stay there.
 
 The settings are those of a session, so the query, which is analysed already, is planned and run in a copy of its
 session, and the session itself is never changed. Where the user set one of them, it is left alone. A session of Spark
@@ -25,7 +25,6 @@ _SETTINGS = {
     _KEY: "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 _PARTITIONS = "spark.sql.shuffle.partitions"  # which every session of the engine sets
 _ATTRIBUTE = "_tablestore_small_plans"

@@ -23,8 +23,8 @@ from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import session_function
-from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary, refresh
 from tablestore_engine.spark.queries.small_plans import SMALL_BYTES
+from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary, refresh
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.spark.write.writer import Rows
