@@ -1,9 +1,9 @@
 """Running small statements by a plan that takes little to make.
 
 Spark plans for much data: it generates Java for each stage of a query, which Java compiles; it spreads rows over
-partitions, runs each stage as a job and plans the rest anew after it. In a process that is seconds old this takes longer
-than some hundred rows do. A small statement is interpreted instead, by one job in which rows that are of one partition
-stay there.
+partitions, runs each stage as a job and plans the rest anew after it. In a process that is seconds old this takes
+longer than some hundred rows do. A small statement is interpreted instead, by one job in which rows that are of one
+partition stay there.
 
 The settings are those of a session, so the query, which is analysed already, is planned and run in a copy of its
 session, and the session itself is never changed. Where the user set one of them, it is left alone. A session of Spark
@@ -21,11 +21,12 @@ from tablestore_engine.spark.session.session_settings import is_remote
 SMALL_BYTES = 1 << 20
 """Of files that a statement reads: with more, generated code pays."""
 _KEY = "spark.sql.codegen.wholeStage"
-_SETTINGS = {
+SETTINGS = {
     _KEY: "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
+"""For a small statement, unless the user set them."""
 _PARTITIONS = "spark.sql.shuffle.partitions"  # which every session of the engine sets
 _ATTRIBUTE = "_tablestore_small_plans"
 
@@ -57,8 +58,8 @@ def _copy_of(spark: Any) -> Any:
     if kept is not None and kept[0] == now:
         return kept[1]
     copy = session.cloneSession()
-    unset = (key for key in _SETTINGS if spark.conf.get(key, None) is None)
-    for key, value in {_PARTITIONS: "1", **{key: _SETTINGS[key] for key in unset}}.items():
+    unset = (key for key in SETTINGS if spark.conf.get(key, None) is None)
+    for key, value in {_PARTITIONS: "1", **{key: SETTINGS[key] for key in unset}}.items():
         copy.conf().set(key, value)
     vars(spark)[_ATTRIBUTE] = (now, copy)
     return copy

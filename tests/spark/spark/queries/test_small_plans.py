@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.spark.queries.small_plans import interrupt_all, planned_small
+from tablestore_engine.spark.queries.small_plans import SETTINGS, interrupt_all, planned_small
 
 pytestmark = pytest.mark.spark
 
@@ -23,7 +23,8 @@ def plan_of(frame):
 
 @pytest.fixture
 def query(store):
-    store.spark.conf.unset(KEY)
+    for key in SETTINGS:
+        store.spark.conf.unset(key)
     return lambda: store.spark.sql("SELECT count(*) AS n FROM range(10) GROUP BY id % 2")
 
 
