@@ -21,6 +21,8 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_state import TableState
 
+_BYTES_OF_A_ROW = 4
+
 
 @dataclass(frozen=True)
 class BucketScan:
@@ -79,6 +81,12 @@ class ScanPlan:
     def file_size(self) -> int:
         """Bytes of all files."""
         return sum(f.file_size for f in self.files)
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes that say how much a query reads: those of all files, and at least four for each of their rows, because
+        rows that repeat take next to nothing in a file."""
+        return max(self.file_size, _BYTES_OF_A_ROW * self.row_count)
 
     @property
     def row_count(self) -> int:

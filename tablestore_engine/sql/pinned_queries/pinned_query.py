@@ -92,7 +92,7 @@ class Frames:
 
     @property
     def input_bytes(self) -> int | None:
-        """Bytes of the files that the bound queries read; None when they also read other sources."""
+        """Bytes that the bound queries read; None when they also read other sources."""
         return None if self._unknown else self._bytes
 
     @property
@@ -296,7 +296,7 @@ class Frames:
         return self._views.setdefault(key, view)
 
     def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
-        """A table's rows, and the bytes of the files that they come from."""
+        """A table's rows, and the bytes that the query reads for them."""
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
             return self._incremental(table, reference, asked), 0

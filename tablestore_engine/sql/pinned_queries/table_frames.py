@@ -68,8 +68,8 @@ class TableRead:
         return scan_text(self.table.name, self.table.live_files(self.snapshot), plan, self.predicate)
 
     def frame(self, spark: SparkSession, plan: ScanPlan) -> tuple[DataFrame, int]:
-        """The rows, and the bytes of the files that they come from."""
-        return with_computed(self._stored(spark, plan), self.schema), plan.file_size
+        """The rows, and the bytes that the query reads for them."""
+        return with_computed(self._stored(spark, plan), self.schema), plan.input_bytes
 
     def _stored(self, spark: SparkSession, plan: ScanPlan) -> DataFrame:
         """The rows without computed columns. Only these are kept: Spark gives an expression the time zone, and other
@@ -121,7 +121,7 @@ class TableRead:
     def _to_keep(self, spark: SparkSession) -> _Kept:
         plan = self.plan()
         files = ((b.path_of(self.table.paths, f), f) for b in plan.buckets for f in b.files)
-        kept = (self._stored(spark, plan), plan.file_size)
+        kept = (self._stored(spark, plan), plan.input_bytes)
         return _Kept(kept, tuple(path for path, file in files if file.file_name.endswith(".orc")))
 
 
@@ -140,7 +140,7 @@ def _is_empty(table: Table, path: str) -> bool:
 
 def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataFrame, int]:
     plan = table.scan(snapshot)
-    return read_plan(spark, table, plan), plan.file_size
+    return read_plan(spark, table, plan), plan.input_bytes
 
 
 def state_of(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:

@@ -125,6 +125,8 @@ def test_small_statements_are_not_compiled_and_leave_the_setting_alone(store, mo
     assert seen == [(False, None), (False, None), (True, None), (True, None)]
     assert store.execute("SELECT * FROM t").is_small
     assert not store.execute("SELECT * FROM range(3)").is_small
+    store.execute("CREATE TABLE alike AS SELECT 1 AS v FROM range(300000)")
+    assert not store.execute("SELECT * FROM alike").is_small  # some kilobytes of them
     assert sorted(tuple(row) for row in store.sql("SELECT v, count(*) FROM t GROUP BY v").collect()) == [
         ("b", 3), ("c", 3)
     ]  # fmt: skip
