@@ -19,9 +19,6 @@ FEW_ROWS = {
     # Queries of a few rows run for less time than Spark compiles them, and than Java's second compiler takes. Without
     # it Java has room for 48 MB of code only, which Spark fills: a tenth of the time went into making room again.
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Each stage that is planned anew after another takes longer than its rows.
-    "spark.sql.adaptive.enabled": "false",
     # Spark describes the plan of each query for its UI: in the longest of its forms, unless asked.
     "spark.sql.ui.explainMode": "simple",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
