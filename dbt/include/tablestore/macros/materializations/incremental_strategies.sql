@@ -70,19 +70,23 @@
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
   {%- endif -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
-  {#- The first source row of each key is repeated: one copy deletes the old rows of the key, the other is inserted. -#}
+  {#- The first source row of each key is repeated: one copy deletes the old rows of the key, the other is inserted.
+      Only the first has a key to join by: otherwise each row would meet all old rows of its key. -#}
   merge into {{ arg_dict['target_relation'].render() }} as DBT_INTERNAL_DEST
   using (
-    select {{ arg_dict['dest_columns'] | map(attribute='as_stored') | join(', ') }}, __dbt_delete
+    select *
+    {%- for key in keys %}, if(__dbt_delete, {{ key }}, null) as __dbt_key_{{ loop.index }}{% endfor %}
     from (
-      select *, row_number() over (partition by {{ keys | join(', ') }} order by 1) as __dbt_number
-      from {{ arg_dict['temp_relation'] }} as dbt_source
-    ) lateral view explode(if(__dbt_number = 1, array(true, false), array(false))) as __dbt_delete
+      select {{ arg_dict['dest_columns'] | map(attribute='as_stored') | join(', ') }}, __dbt_delete
+      from (
+        select *, row_number() over (partition by {{ keys | join(', ') }} order by 1) as __dbt_number
+        from {{ arg_dict['temp_relation'] }} as dbt_source
+      ) lateral view explode(if(__dbt_number = 1, array(true, false), array(false))) as __dbt_delete
+    )
   ) as DBT_INTERNAL_SOURCE
-  on DBT_INTERNAL_SOURCE.__dbt_delete
-  {%- for key in keys %}
-    and {{ adapter.tablestore_qualified(arg_dict['target_relation'], key, 'DBT_INTERNAL_DEST') }}
-      = {{ adapter.tablestore_qualified(arg_dict['target_relation'], key, 'DBT_INTERNAL_SOURCE') }}
+  on {% for key in keys -%}
+    {{ adapter.tablestore_qualified(arg_dict['target_relation'], key, 'DBT_INTERNAL_DEST') }}
+      = DBT_INTERNAL_SOURCE.__dbt_key_{{ loop.index }}{{ ' and ' if not loop.last }}
   {%- endfor %}
   when matched
   {%- for predicate in ([predicates] if predicates is string else predicates) %}
@@ -124,13 +128,14 @@
   when not matched then {{ tablestore_merge_insert(columns) }}
   when not matched by source and {{ window | join(' and ') }} then delete
   {%- else %}
-  {#- The source gets one additional row, which matches the whole window and is never inserted. #}
+  {#- The source gets one additional row, which matches the whole window and is never inserted. It is joined by an
+      equality, because all other rows would meet the window otherwise. #}
   merge into {{ target.render() }} as DBT_INTERNAL_DEST
   using (
     select * from {{ arg_dict['temp_relation'] }} as dbt_source
     full outer join (select true as __dbt_delete) as dbt_window on false
   ) as DBT_INTERNAL_SOURCE
-  on DBT_INTERNAL_SOURCE.__dbt_delete and {{ window | join(' and ') }}
+  on DBT_INTERNAL_SOURCE.__dbt_delete = ({{ window | join(' and ') }}) and {{ window | join(' and ') }}
   when matched then delete
   when not matched and DBT_INTERNAL_SOURCE.__dbt_delete is null then {{ tablestore_merge_insert(columns) }}
   {%- endif -%}
