@@ -135,3 +135,12 @@ class TestFewChangedRows:
         assert len(reads["taken"].scans) <= 2
         assert 0 < reads["taken"].rows <= 4 * PAGE + 4
         assert self.count(project, "taken", "dbt_valid_to is not null") == 2
+
+    def test_new_rows_do_not_meet_each_old_row(self, project):
+        for name in ("rewritten", "window_of_instants"):
+            texts = sorted(Path(project.project_root, "target", "run").rglob(f"{name}*.sql"))
+            merge = texts[-1].read_text(encoding="utf-8")
+            plan = str(project.run_sql(f"explain {merge}", fetch="all"))
+            assert "Join" in plan and "RightOuter" in plan, name
+            for pairs in ("NestedLoopJoin BuildLeft, RightOuter", "CartesianProduct", "RightOuter, __dbt_delete"):
+                assert pairs not in plan, (name, plan)
