@@ -6,8 +6,9 @@ longer than some hundred rows do. A small statement is interpreted instead, by o
 partition stay there.
 
 The settings are those of a session, so the query, which is analysed already, is planned and run in a copy of its
-session, and the session itself is never changed. Where the user set one of them, it is left alone. A session of Spark
-Connect is left alone, too: each question costs a round trip, and its server is rarely young.
+session, and the session itself is never changed. Where the user set one of them, it is left alone, but for the number
+of partitions, which every session of the engine has set. A session of Spark Connect is left alone, too: each question
+costs a round trip, and its server is rarely young.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.spark.session.session_settings import is_remote
 
 SMALL_BYTES = 1 << 20
-"""Of files that a statement reads: with more, generated code pays."""
+"""That a statement reads (`ScanPlan.input_bytes`): with more, generated code pays."""
 _KEY = "spark.sql.codegen.wholeStage"
 SETTINGS = {
     _KEY: "false",
@@ -27,7 +28,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
 }
 """For a small statement, unless the user set them."""
-_PARTITIONS = "spark.sql.shuffle.partitions"  # which every session of the engine sets
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _ATTRIBUTE = "_tablestore_small_plans"
 
 
