@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A frame of stored columns with the bytes of its files, and those files in which Spark finds no rows once they are
-    empty."""
+    """A frame of stored columns with the bytes that a query reads for it, and those files in which Spark finds no rows
+    once they are empty."""
 
     rows: tuple[DataFrame, int]
     orc_files: tuple[str, ...]
@@ -92,8 +92,8 @@ class TableRead:
         return columns & {name.lower() for name in schema.field_names} or None
 
     def cached_frame(self, spark: SparkSession) -> tuple[DataFrame, int] | None:
-        """The rows of the whole table and the bytes of its files, if CACHE TABLE keeps them and the query may use
-        them."""
+        """The rows of the whole table and the bytes that reading it takes, if CACHE TABLE keeps them and the query may
+        use them."""
         snapshot, reference = self.snapshot, self.reference
         if snapshot is None or reference.options or reference.time_travel is not None or reference.hidden:
             return None
