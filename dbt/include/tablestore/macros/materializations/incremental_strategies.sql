@@ -109,6 +109,7 @@
   {%- if batch and batch.event_time_end -%}
     {% do window.append(event_time ~ ' < ' ~ adapter.tablestore_literal(batch.event_time_end)) %}
   {%- endif -%}
+  {%- set within = window | join(' and ') -%}
   {%- set keys = adapter.tablestore_primary_key(target) -%}
   {%- if not window -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
@@ -126,7 +127,7 @@
     DBT_INTERNAL_DEST.{{ column }} = default
   {%- endfor %}
   when not matched then {{ tablestore_merge_insert(columns) }}
-  when not matched by source and {{ window | join(' and ') }} then delete
+  when not matched by source and {{ within }} then delete
   {%- else %}
   {#- The source gets one additional row, which matches the whole window and is never inserted. It is joined by an
       equality, because all other rows would meet the window otherwise. #}
@@ -135,7 +136,7 @@
     select * from {{ arg_dict['temp_relation'] }} as dbt_source
     full outer join (select true as __dbt_delete) as dbt_window on false
   ) as DBT_INTERNAL_SOURCE
-  on DBT_INTERNAL_SOURCE.__dbt_delete = ({{ window | join(' and ') }}) and {{ window | join(' and ') }}
+  on DBT_INTERNAL_SOURCE.__dbt_delete = ({{ within }}) and {{ within }}
   when matched then delete
   when not matched and DBT_INTERNAL_SOURCE.__dbt_delete is null then {{ tablestore_merge_insert(columns) }}
   {%- endif -%}
