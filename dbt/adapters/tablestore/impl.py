@@ -288,9 +288,13 @@ class TableStoreAdapter(MacroMethods):
     @available.parse(lambda *a, **k: [])
     def get_column_schema_from_query(self, sql: str) -> list[TableStoreColumn]:  # type: ignore[override]
         """The columns of a query's result. The query is analysed, not run."""
-        with self.connections.exception_handler(sql):
-            _, cursor = self.connections.add_select_query(sql)
-            return [TableStoreColumn(one[0], str(one[1])) for one in cursor.description or ()]
+
+        def analyse() -> list[TableStoreColumn]:
+            with self.connections.exception_handler(sql):
+                _, cursor = self.connections.add_select_query(sql)
+                return [TableStoreColumn(one[0], str(one[1])) for one in cursor.description or ()]
+
+        return self.connections.read(sql, analyse)
 
     @available
     def run_sql_for_tests(self, sql: str, fetch: str | None, conn: Any) -> Any:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
 from dbt.adapters.events.logging import AdapterLogger
@@ -22,10 +22,12 @@ from dbt.adapters.tablestore.connection.engine_log import hide_unclosed_pools, s
 from dbt.adapters.tablestore.connection.environment import environment_of
 from dbt.adapters.tablestore.connection.errors import (
     OutcomeUnknownError,
+    SparkEndedError,
     StatementCancelledError,
     dbt_error,
     is_expected,
 )
+from dbt.adapters.tablestore.connection.statements import is_query
 from dbt.adapters.tablestore.dialect.sparks_errors import about_source, about_unmarked
 from tablestore_engine.errors import ExecutionError, SqlError
 from tablestore_engine.spark.errors.own_words import marked_line
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from tablestore_engine.operation.write_job.write_intent import WriteIntent
 
 logger = AdapterLogger("tablestore")
+T = TypeVar("T")
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 1.0
 
@@ -132,14 +135,29 @@ class TableStoreConnectionManager(SQLConnectionManager):
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run a text. A query runs to its end even when its rows are not fetched."""
         sql = self._add_query_comment(sql)
-        with self.exception_handler(sql):
-            _, cursor = self.add_query(sql, auto_begin)
-            if fetch:
-                table = self.get_result_from_cursor(cursor, limit)
-            else:
-                cursor.drain()
-                table = _no_rows()
-        return cursor.response, table
+
+        def run() -> tuple[AdapterResponse, agate.Table]:
+            with self.exception_handler(sql):
+                _, cursor = self.add_query(sql, auto_begin)
+                if fetch:
+                    table = self.get_result_from_cursor(cursor, limit)
+                else:
+                    cursor.drain()
+                    table = _no_rows()
+            return cursor.response, table
+
+        return self.read(sql, run)
+
+    def read(self, sql: str, run: Callable[[], T]) -> T:
+        """The result of `run`, which runs a text; a query runs again where the shared Spark server ended meanwhile."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return run()
+            except SparkEndedError as error:
+                if error.session_was_changed or not is_query(sql):
+                    raise
+                self._say_again(error)
+        return run()
 
     def write(self, sql: str, intent: WriteIntent) -> AdapterResponse:
         """Run the statements that write a node's rows.
@@ -154,14 +172,18 @@ class TableStoreConnectionManager(SQLConnectionManager):
                 _, cursor = self.add_query(sql, auto_begin=False, bindings=intent)
                 break
             except OutcomeUnknownError as error:
-                if attempt + 1 == _ATTEMPTS or intent.identity is None:
+                session_is_lost = isinstance(error, SparkEndedError) and error.session_was_changed
+                if attempt + 1 == _ATTEMPTS or intent.identity is None or session_is_lost:
                     raise
-                logger.warning(f"{error.msg} The statement is sent again.")
-                time.sleep(_PAUSE_SECONDS)
+                self._say_again(error)
                 intent = replace(intent, identity=intent.identity.sent_again())
         with self.exception_handler(sql):
             cursor.drain()
         return cursor.response
+
+    def _say_again(self, error: OutcomeUnknownError) -> None:
+        logger.warning(f"{error.msg} The statement is sent again.")
+        time.sleep(_PAUSE_SECONDS)
 
     @classmethod
     def get_result_from_cursor(cls, cursor: Any, limit: int | None) -> agate.Table:

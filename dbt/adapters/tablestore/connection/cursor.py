@@ -107,7 +107,7 @@ class Handle:
         lease = self._lease
         if lease is not None and self.environment.forget_ended(lease):
             self._lease = None
-            raise SparkEndedError("The shared Spark server ended while it ran this statement.") from None
+            raise SparkEndedError(session_was_changed=not lease.reusable) from None
 
     def _refuse_when_cancelled(self) -> None:
         if self._cancelled:

@@ -31,7 +31,12 @@ class OutcomeUnknownError(DbtDatabaseError):
 
 
 class SparkEndedError(OutcomeUnknownError):
-    """The shared Spark server was ended while it ran a statement."""
+    """The shared Spark server was ended while it ran a statement. `session_was_changed`: it had settings or temporary
+    views that no other session has, so the statement cannot run there."""
+
+    def __init__(self, session_was_changed: bool = False) -> None:
+        super().__init__("The shared Spark server ended while it ran this statement.")
+        self.session_was_changed = session_was_changed
 
 
 def dbt_error(error: BaseException) -> DbtRuntimeError:

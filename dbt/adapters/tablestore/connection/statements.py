@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.statements.statement import Query
 from tablestore_engine.sql.tokens.lexer import WORD, edited, tokenize
+from tablestore_engine.sql.tokens.split_statements import split
 
 _SPARKS = "spark__"
 
@@ -33,3 +37,11 @@ def changes_session(statement: str) -> bool:
     if words[0] in ("SET", "RESET", "USE", "CACHE", "ADD", "DECLARE", "BEGIN"):
         return True
     return words[0] in ("CREATE", "DROP") and ("TEMPORARY" in words or "TEMP" in words)
+
+
+def is_query(text: str) -> bool:
+    """Whether a text is one query, which changes nothing, so that it may run again."""
+    try:
+        return [type(parse(one)) for one in split(text)] == [Query]
+    except SqlError:
+        return False
