@@ -25,6 +25,7 @@ from tablestore_engine.spark.session.server_files import (
     ServerFolder,
     code_identity,
     kind_of_server,
+    usable_folder,
     wish_text,
 )
 from tablestore_engine.spark.session.session_cache import cache_directory, new_log_file
@@ -68,11 +69,12 @@ def attach(config: SessionConfig, environ: Mapping[str, str] | None = None, laun
     while time.monotonic() < deadline:
         lock = folder.try_life_lock()
         if lock is not None:
-            log = new_log_file(cache, "server")
             try:
-                _forget_old(cache, folder)
-                folder.clear()
-                (launch or _launch)(folder, config, lock, log)
+                with usable_folder(cache):
+                    log = new_log_file(cache, "server")
+                    _forget_old(cache, folder)
+                    folder.clear()
+                    (launch or _launch)(folder, config, lock, log)
             finally:
                 os.close(lock)
             import_what_statements_need()  # while Spark starts
@@ -184,7 +186,8 @@ def _running_one(config: SessionConfig, cache: str) -> ServerFolder | None:
 def _use(folder: ServerFolder) -> None:
     """Keep the server of a folder from leaving until this process ends."""
     if folder.path not in _uses:
-        _uses[folder.path] = folder.share_use_lock()
+        with usable_folder(folder.path):
+            _uses[folder.path] = folder.share_use_lock()
 
 
 def _launch(folder: ServerFolder, config: SessionConfig, lock: int, log: str) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_cache import write_aside
 from tablestore_engine.spark.session.session_config import ENGINE, SessionConfig
 
@@ -141,6 +142,20 @@ def _mtime(path: str) -> int:
 # ----------------------------------------------------------------------------------------------- folders
 
 
+@contextlib.contextmanager
+def usable_folder(path: str) -> Iterator[None]:
+    """Say which folder of the cache cannot be used. Raises EnvironmentProblem; FileNotFoundError passes."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"A shared Spark server cannot use {error.filename or path}: {error.strerror or error}.",
+            hint="Give this user the folder, remove it, or set XDG_CACHE_HOME to another one.",
+        ) from error
+
+
 @dataclass(frozen=True)
 class ServerFolder:
     """The folder of one kind of server."""
@@ -151,21 +166,28 @@ class ServerFolder:
     def make(cls, cache: str, kind: str) -> ServerFolder:
         """The folder of a kind, made if it is missing."""
         path = os.path.join(cache, "servers", kind)
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        with usable_folder(path):
+            os.makedirs(path, mode=0o700, exist_ok=True)
         return cls(path)
 
     @classmethod
     def all_in(cls, cache: str) -> list[ServerFolder]:
         """The folders of all kinds."""
+        path = os.path.join(cache, "servers")
         try:
-            names = sorted(os.listdir(os.path.join(cache, "servers")))
+            with usable_folder(path):
+                names = sorted(os.listdir(path))
         except FileNotFoundError:
             return []
-        return [cls(os.path.join(cache, "servers", name)) for name in names]
+        return [cls(one) for one in (os.path.join(path, name) for name in names) if os.path.isdir(one)]
 
     def try_life_lock(self) -> int | None:
         """A descriptor that holds the life lock; None while a server, or one that starts, holds it."""
         return _try_lock(os.path.join(self.path, _LIFE))
+
+    def is_locked_by(self, descriptor: int) -> bool:
+        """Whether this descriptor's lock is the life lock: not where the folder was removed, and perhaps made again."""
+        return _is_at(descriptor, os.path.join(self.path, _LIFE))
 
     def is_alive(self) -> bool:
         """Whether a server lives, or starts."""

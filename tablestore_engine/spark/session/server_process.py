@@ -131,10 +131,10 @@ def start_server(config: SessionConfig) -> tuple[Server, str]:
 
 
 class Keeper:
-    """Looks after a server until it leaves."""
+    """Looks after a server until it leaves. `lock` is the descriptor that holds the life lock."""
 
-    def __init__(self, folder: ServerFolder, server: Server, record: Record) -> None:
-        self._folder, self._server, self._record = folder, server, record
+    def __init__(self, folder: ServerFolder, server: Server, record: Record, lock: int) -> None:
+        self._folder, self._server, self._record, self._lock = folder, server, record, lock
         self._same_code = True
         self._code_checked = time.monotonic()
         self._warehouse_was_there = os.path.isdir(record.warehouse)
@@ -145,6 +145,11 @@ class Keeper:
         """Look once. The reason to leave, if there is one: then this process holds the use lock, and leaves."""
         if self._server.port != self._record.port:
             return "Spark Connect ended"
+        if not self._folder.is_locked_by(self._lock):
+            return "its folder in the cache was removed"
+        if self._folder.record() != self._record:  # a client that looks for the server would wait for it
+            with contextlib.suppress(OSError):
+                self._folder.write_record(self._record)
         self._warehouse_was_there |= os.path.isdir(self._record.warehouse)
         lock = self._folder.try_use_lock()
         if lock is None:
@@ -183,7 +188,8 @@ def keep(step: Callable[[float], str | None], stop: threading.Event) -> str:
 
 def main(path: str, life_lock: str, log: str) -> None:
     """Run a server until it leaves. The life lock was inherited, and is released when this process ends."""
-    os.set_inheritable(int(life_lock), False)  # a JVM that ends late must not hold it
+    lock = int(life_lock)
+    os.set_inheritable(lock, False)  # a JVM that ends late must not hold it
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -203,7 +209,7 @@ def main(path: str, life_lock: str, log: str) -> None:
             idle_seconds=config.idle_minutes * 60,
             log=log,
         )
-        keeper = Keeper(folder, server, record)
+        keeper = Keeper(folder, server, record, lock)
         folder.write_record(record)
     except Exception as error:
         folder.write_failure(str(error))
@@ -214,7 +220,8 @@ def main(path: str, life_lock: str, log: str) -> None:
     except Exception as error:
         reason = f"Spark ended ({type(error).__name__})"
     _say(f"The server leaves: {reason}.")
-    folder.clear()
+    if folder.is_locked_by(lock):  # else another server may have made the folder again
+        folder.clear()
     last = threading.Timer(_EXIT_SECONDS, os._exit, (1,))  # whatever hangs
     last.daemon = True
     last.start()

@@ -113,6 +113,18 @@ def test_a_start_that_fails_says_why_and_is_tried_again(find, launched):
     assert len(launched) == 3
 
 
+def test_a_folder_of_the_cache_that_cannot_be_used_is_named(find, tmp_path):
+    (tmp_path / "c").mkdir()
+    for name in ("servers", "logs"):
+        in_the_way = tmp_path / "c" / name
+        in_the_way.write_text("")
+        with pytest.raises(EnvironmentProblem, match=rf"cannot use .*/c/{name}.*: .*XDG_CACHE_HOME"):
+            find()
+        in_the_way.unlink()
+    (tmp_path / "c" / "servers" / "a file").write_text("")
+    assert find().port
+
+
 def test_a_server_in_use_is_stopped_by_force_only(find, launched, tmp_path):
     find()
     (server,) = living_servers(str(tmp_path / "c"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from dataclasses import replace
 
@@ -55,9 +56,13 @@ def keeper(tmp_path):
         idle_seconds=60,
         log="l",
     )
-    found = Keeper(ServerFolder.make(str(tmp_path), "kind"), FakeServer(), record)
+    folder = ServerFolder.make(str(tmp_path), "kind")
+    lock = folder.try_life_lock()
+    folder.write_record(record)
+    found = Keeper(folder, FakeServer(), record, lock)
     found.warehouse = warehouse
-    return found
+    yield found
+    os.close(lock)
 
 
 def test_a_server_stays_as_long_as_it_has_a_client(keeper):
@@ -91,6 +96,25 @@ def test_sessions_of_clients_that_ended_are_ended_once(keeper):
 def test_it_leaves_when_spark_connect_ended(keeper):
     keeper._server.port = 8
     assert keeper.step(1.0) == "Spark Connect ended"
+
+
+def test_a_record_that_was_lost_is_written_again(keeper):
+    for damage in (os.unlink, lambda path: open(path, "w").close()):
+        damage(os.path.join(keeper._folder.path, "server.json"))
+        assert keeper._folder.record() is None
+        assert keeper.step(1.0) is None
+        assert keeper._folder.record() == keeper._record
+
+
+def test_it_leaves_when_its_folder_was_removed_and_another_server_has_it(keeper, tmp_path):
+    shutil.rmtree(keeper._folder.path)
+    assert keeper.step(1.0) == "its folder in the cache was removed"
+    folder = ServerFolder.make(str(tmp_path), "kind")
+    other = folder.try_life_lock()
+    folder.write_record(replace(keeper._record, port=8))
+    assert keeper.step(2.0) == "its folder in the cache was removed"
+    assert folder.record().port == 8
+    os.close(other)
 
 
 def test_it_leaves_when_it_is_asked_to(monkeypatch):
