@@ -206,7 +206,8 @@ class SchemaMethods(ContractMethods):
         kept = without_checks(schema.options)
         options = {key: text for key, text in kept.items() if key not in (TOPIC, STORED_QUERY)}
         listed = tuple(constraint_clauses(schema))
-        return TableLayout(schema.primary_keys, schema.partition_keys, options, listed=listed).clauses(schema.comment)
+        copy = TableLayout(schema.primary_keys, schema.partition_keys, options, listed=listed, remembers=False)
+        return copy.clauses(schema.comment)
 
     @available.parse_none
     def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:

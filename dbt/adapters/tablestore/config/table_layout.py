@@ -37,6 +37,7 @@ class TableLayout:
     keys_move: whether a key may move to another partition, because partition columns are not part of it. The table is
     then created with dynamic buckets. query: the query of a materialized view, which its table remembers.
     constraints: those that the table keeps, which are no part of the clauses. listed: columns and constraints that are.
+    remembers: whether the options are a model's own, which its table remembers; those of a copy need not be.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class TableLayout:
     query: str | None = None
     constraints: TableConstraints = NO_CONSTRAINTS
     listed: tuple[str, ...] = ()
+    remembers: bool = True
 
     @classmethod
     def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
@@ -97,7 +99,7 @@ class TableLayout:
         if self.partition_by:
             parts.append(f"partitioned by ({_columns(self.partition_by)})")
         options = {**self.options, "bucket": "-1"} if self.keys_move else dict(self.options)
-        if own := remembered(self.options):
+        if self.remembers and (own := remembered(self.options)):
             options.setdefault(DBT_OPTIONS, own)
         if self.query is not None:
             options[STORED_QUERY] = self.query
