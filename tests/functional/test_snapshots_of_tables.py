@@ -117,7 +117,7 @@ class TestSnapshotsOfATable:
         self.taken(project, narrowed, 0, names)
 
     def test_ended_rows_of_deletes_need_all_rows(self, project, narrowed):
-        query = "{% snapshot ended %}{{ config(unique_key='id', strategy='check', check_cols=['v'], "
+        query = "{% snapshot ended %}{{ config(unique_key='id', strategy='check', check_cols=['v'], updated_at='at', "
         query += "hard_deletes='invalidate') }}select * from {{ target.schema }}.shop{% endsnapshot %}"
         write_file(query, project.project_root, "snapshots", "ended.sql")
         run_dbt(["snapshot", "-s", "ended"])
@@ -127,3 +127,25 @@ class TestSnapshotsOfATable:
         relation = relation_from_name(project.adapter, "ended")
         ended = project.run_sql(f"select id from {relation} where dbt_valid_to is not null", fetch="all")
         assert [tuple(row) for row in ended] == [(9,)]
+        # It comes back as it was: its id is that of the row that ended.
+        project.run_sql(f"insert into {project.test_schema}.shop (id, v, at) values (9, 'a', timestamp'2024-01-01')")
+        run_dbt(["snapshot", "-s", "ended"])
+        assert [current for _, current in self.versions(project, "ended", 9)] == [False, True]
+
+    def versions(self, project, name, key):
+        """The values of a key in a snapshot, and whether they are the current ones."""
+        relation = relation_from_name(project.adapter, name)
+        query = f"select v, dbt_valid_to is null from {relation} where id = {key} order by 2, 1"
+        return [tuple(row) for row in project.run_sql(query, fetch="all")]
+
+    def test_a_change_without_a_later_time_is_a_row_of_its_own(self, project, narrowed):
+        table = f"{project.test_schema}.untimed"
+        project.run_sql(f"create table {table} (id int, v string, at date, primary key (id) not enforced)")
+        config = "unique_key='id', strategy='check', check_cols=['v'], updated_at='at'"
+        text = TEXT.format(name="again", config=config, query="select * from {{ target.schema }}.untimed")
+        write_file(text, project.project_root, "snapshots", "again.sql")
+        days = [("a", 2), ("b", 2), ("c", 2), ("d", 1), ("e", 2), ("f", 3)]
+        for v, day in days:
+            project.run_sql(f"insert into {table} values (1, '{v}', date'2024-01-0{day}')")
+            run_dbt(["snapshot", "-s", "again"])
+        assert self.versions(project, "again", 1) == [*((v, False) for v in "abcde"), ("f", True)]

@@ -47,12 +47,22 @@
 
 
 {# New rows, and rows that end. dbt's own query joins the source with the snapshot once for each; here both come from
-   one join, after which a row that changed is repeated, and only changed rows are hashed. #}
+   one join, after which a row that changed is repeated, and only changed rows are hashed. A row whose id the snapshot
+   has already gets another one: the MERGE would not insert it. That is a row of a known key and time, as of one that
+   was removed and comes back, or changes while `updated_at` does not. Where deletes are ignored, a key has a current
+   row, whose time and id show it. #}
 {% macro tablestore__snapshot_staging_table(strategy, source_sql, target_relation) -%}
-  {%- if strategy.hard_deletes in ('invalidate', 'new_record') -%}
-    {% do return(default__snapshot_staging_table(strategy, source_sql, target_relation)) %}
-  {%- endif -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+  {%- set scd_id, updated_at = columns.dbt_scd_id, columns.dbt_updated_at -%}
+  {%- if strategy.hard_deletes in ('invalidate', 'new_record') %}
+  select staged.* except ({{ scd_id }}),
+    if(known.__dbt_known is null, staged.{{ scd_id }}, {{ tablestore_another_id('staged.' ~ scd_id) }}) as {{ scd_id }}
+  from (
+    {{ default__snapshot_staging_table(strategy, source_sql, target_relation) }}
+  ) as staged
+  left outer join (select {{ scd_id }} as __dbt_known from {{ target_relation.render() }}) as known
+    on known.__dbt_known = staged.{{ scd_id }} and staged.dbt_change_type = 'insert'
+  {%- else %}
   {%- set valid_to, current = columns.dbt_valid_to, config.get('dbt_valid_to_current') -%}
   with snapshotted_data as (
     select *, {{ unique_key_fields(strategy.unique_key) }}
@@ -62,7 +72,7 @@
   ),
   source_data as (
     select *, {{ unique_key_fields(strategy.unique_key) }},
-      {{ strategy.updated_at }} as {{ columns.dbt_updated_at }},
+      {{ strategy.updated_at }} as {{ updated_at }},
       {{ strategy.updated_at }} as {{ columns.dbt_valid_from }},
       {{ get_dbt_valid_to_current(strategy, columns) }}
     from (
@@ -70,17 +80,29 @@
     ) as snapshot_query
   ),
   changed as (
-    select source_data.*, if({{ strategy.row_changed }}, snapshotted_data.{{ columns.dbt_scd_id }}, null) as __dbt_ended
+    select source_data.*, if({{ strategy.row_changed }}, snapshotted_data.{{ scd_id }}, null) as __dbt_ended,
+      snapshotted_data.{{ scd_id }} like '%@%'
+        or not coalesce(source_data.{{ updated_at }} > snapshotted_data.{{ updated_at }}, false) as __dbt_known
     from source_data
     left outer join snapshotted_data
       on {{ unique_key_join_on(strategy.unique_key, 'snapshotted_data', 'source_data') }}
     where {{ unique_key_is_null(strategy.unique_key, 'snapshotted_data') }} or {{ strategy.row_changed }}
   )
-  select dbt_change_type, changed.* except ({{ valid_to }}, __dbt_ended),
-    if(dbt_change_type = 'update', {{ columns.dbt_updated_at }}, {{ valid_to }}) as {{ valid_to }},
-    if(dbt_change_type = 'update', __dbt_ended, {{ strategy.scd_id }}) as {{ columns.dbt_scd_id }}
+  select dbt_change_type, changed.* except ({{ valid_to }}, __dbt_ended, __dbt_known),
+    if(dbt_change_type = 'update', {{ updated_at }}, {{ valid_to }}) as {{ valid_to }},
+    case
+      when dbt_change_type = 'update' then __dbt_ended
+      when __dbt_ended is not null and __dbt_known then {{ tablestore_another_id(strategy.scd_id) }}
+      else {{ strategy.scd_id }}
+    end as {{ scd_id }}
   from changed
   lateral view explode(if(__dbt_ended is null, array('insert'), array('insert', 'update'))) as dbt_change_type
+  {%- endif %}
+{%- endmacro %}
+
+{# The id of a row by its key and time, and the time of the run. #}
+{% macro tablestore_another_id(scd_id) -%}
+  concat({{ scd_id }}, '@', unix_micros(current_timestamp()))
 {%- endmacro %}
 
 {# The columns that a `check` compares, and whether the snapshot lacks one. dbt's own macro distinguishes names by the
