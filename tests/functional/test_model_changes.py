@@ -295,6 +295,10 @@ unit_tests:
     model: copied
     given: [{input: ref('orders'), rows: [{id: 1, amount: 30}]}]
     expect: {rows: [{id: 1, amount: 30}]}
+  - name: no_value
+    model: copied
+    given: [{input: ref('orders'), rows: [{id: 1, amount: '3o'}]}]
+    expect: {rows: [{id: 1, amount: null}]}
 """
 
 
@@ -311,9 +315,11 @@ class TestUnitTests:
 
     def test_rows_say_what_they_do(self, project):
         run_dbt(["run", "-s", "orders"])
-        results = run_dbt(["test"])
-        assert [str(one.status) for one in results] == ["pass"] * 5
-        run_dbt(["build"])
+        results = run_dbt(["test"], expect_pass=False)
+        failed = {one.node.name: one.message for one in results if str(one.status) != "pass"}
+        assert len(results) == 6 and set(failed) == {"no_value"}
+        assert "CAST_INVALID_INPUT" in failed["no_value"] and "'3o'" in failed["no_value"]
+        run_dbt(["build", "--exclude", "no_value"])
         assert answers(store_of(project), "select * from large") == [(1,)]
 
 

@@ -63,3 +63,26 @@
     {{ 'union all' if not loop.last else 'limit 0' if not rows }}
   {% endfor -%}
 {%- endmacro %}
+
+
+{# The values of a row of a unit test, as SQL, by column in lower case. A value that its column cannot hold is an error:
+   dbt's own macro makes it null, and the test compares that. #}
+{% macro format_row(row, column_name_to_data_types) -%}
+  {%- set given, types = {}, column_name_to_data_types -%}
+  {%- for column, value in row.items() -%}
+    {%- set name = column | lower -%}
+    {%- if name not in types -%}
+      {%- set where = 'expected output' if model.resource_type == 'unit_test' else "'%s'" | format(model.name) -%}
+      {%- set text = "Invalid column name: '%s' in unit test fixture for %s.\nAccepted columns for %s are: %s" -%}
+      {%- do exceptions.raise_compiler_error(text | format(name, where, where, types.keys() | list)) -%}
+    {%- endif -%}
+    {%- set text = 'null' if value is none else value -%}
+    {%- if value is string -%}
+      {%- set text = dbt.string_literal(dbt.escape_single_quotes(value)) -%}
+    {%- endif -%}
+    {%- set cast = safe_cast(text, types[name]) | trim -%}
+    {%- set starts = ('try_cast(', 'safe_cast(') | select('in', cast[:10] | lower) | list -%}
+    {%- do given.update({name: 'cast(' ~ cast[starts[0] | length:] if starts else cast}) -%}
+  {%- endfor -%}
+  {%- do return(given) -%}
+{%- endmacro %}
