@@ -295,9 +295,11 @@ class MacroMethods(ChangeMethods):
             return python_models.run(store, str(model["name"]), compiled_code)
 
     @available.parse_list
-    def tablestore_keys(self, config: Mapping[str, Any]) -> list[str]:
-        """The columns or expressions that identify a row, without repetitions; empty when there is no key."""
-        return list(unique_keys(config))
+    def tablestore_keys(self, config: Mapping[str, Any], columns: Sequence[TableStoreColumn] = ()) -> list[str]:
+        """The columns or expressions that identify a row, without repetitions; empty when there is no key. A name of
+        one of the columns is quoted."""
+        quoted = {one.name.lower(): one.quoted for one in columns}
+        return [quoted.get(one.strip().lower(), one) for one in unique_keys(config)]
 
     @available.parse(lambda *a, **k: TableLayout())
     def tablestore_layout(self, model: Mapping[str, Any], primary_key: list[str] | None = None) -> TableLayout:

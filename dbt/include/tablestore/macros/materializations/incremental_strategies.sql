@@ -60,7 +60,7 @@
 {%- endmacro %}
 
 {% macro tablestore__get_incremental_delete_insert_sql(arg_dict) -%}
-  {%- set keys = adapter.tablestore_keys(model.config) -%}
+  {%- set keys = adapter.tablestore_keys(model.config, arg_dict['dest_columns']) -%}
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
   {%- if not keys -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
@@ -184,7 +184,7 @@
 
 {# A MERGE, for when some columns are not updated or predicates restrict the match. #}
 {% macro tablestore_merge_sql(arg_dict) -%}
-  {%- set keys = adapter.tablestore_keys(model.config) -%}
+  {%- set keys = adapter.tablestore_keys(model.config, arg_dict['dest_columns']) -%}
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
   {%- set predicates = [predicates] if predicates is string else predicates -%}
   {%- set columns = arg_dict['dest_columns'] -%}
