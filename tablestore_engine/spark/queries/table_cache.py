@@ -61,6 +61,11 @@ def kept(
     return entry if entry.state == state else keep(spark, path, entry.level, state, read)
 
 
+def caches_tables(spark: SparkSession) -> bool:
+    """Whether the session keeps rows of a table."""
+    return bool(_entries(spark))
+
+
 def drop(spark: SparkSession, path: str) -> None:
     """Stop keeping the rows of a table."""
     entry = _entries(spark).pop(path, None)

@@ -41,33 +41,38 @@ class TempViews:
     """The temporary views of one statement, which is unfinished as long as this object is referenced."""
 
     def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
-        self._spark = spark
-        self._lasting = lasting
+        self.spark = spark
+        self.lasting = lasting
         self._made: list[str] = []
 
-    def add(self, name: str, frame: DataFrame) -> str:
-        """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
+    def add(self, name: str, frame: DataFrame, *, kept: bool = False) -> str:
+        """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted.
+
+        `kept`: it is for later statements, too, and the caller drops it.
+        """
         view = f"{name}#{next(_numbers)}"
         frame.createOrReplaceTempView(quoted_name(view))
-        if self._lasting:
+        if kept:
+            return view
+        if self.lasting:
             self._made.append(view)
             return view
         for old in self._remember(view):
-            self._spark.catalog.dropTempView(old)
+            self.spark.catalog.dropTempView(old)
         return view
 
     def drop(self) -> None:
         """Drop lasting views, of which no text of Spark's speaks any longer."""
         for view in self._made:
-            self._spark.catalog.dropTempView(view)
+            self.spark.catalog.dropTempView(view)
         self._made.clear()
 
     def _remember(self, view: str) -> list[str]:
         """Remember a view. Returns the views that are to be dropped now."""
-        connects = is_remote(self._spark)
+        connects = is_remote(self.spark)
         kept = KEPT_OVER_CONNECT if connects else KEPT
         with _lock:
-            known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, [])
+            known: _Known = vars(self.spark).setdefault(_ATTRIBUTE, [])
             known.append((view, ref(self)))
             older = [(one, one[1]() is None) for one in known[:-kept]]
             known[:-kept] = [one for one, finished in older if not finished]

@@ -28,13 +28,17 @@ def is_remote(one: object) -> bool:
 
 def settings_below(spark: SparkSession, prefix: str) -> dict[str, str]:
     """The settings of a session whose names begin with a prefix, by the rest of their names."""
+    found = (entry.split(_ARROW, 1) for entry in settings_text(spark).split(_BETWEEN) if entry)
+    return {key[len(prefix) :]: value for key, value in found if key.startswith(prefix)}
+
+
+def settings_text(spark: SparkSession) -> str:
+    """All settings of a session, for comparison."""
     conf: Any = spark.conf
     java = getattr(conf, "_jconf", None)
-    if java is None:  # Spark Connect
-        found = conf.getAll.items()
-    else:
-        found = (entry.split(_ARROW, 1) for entry in java.getAll().mkString(_BETWEEN).split(_BETWEEN) if entry)
-    return {key[len(prefix) :]: value for key, value in found if key.startswith(prefix)}
+    if java is not None:
+        return str(java.getAll().mkString(_BETWEEN))
+    return _BETWEEN.join(f"{key}{_ARROW}{value}" for key, value in sorted(conf.getAll.items()))  # Spark Connect
 
 
 def session_resolver(spark: SparkSession) -> Resolver:

@@ -9,35 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
-from tablestore_engine.errors import BrokenViewError, OptionError, ParseError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import BrokenViewError, ParseError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
-from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_incremental
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS
 from tablestore_engine.spark.changelog.system_frames import system_table
 from tablestore_engine.spark.errors.own_words import excerpt
 from tablestore_engine.spark.errors.translate_errors import translated
 from tablestore_engine.spark.queries.session_functions import session_function
 from tablestore_engine.spark.queries.small_plans import SMALL_BYTES
 from tablestore_engine.spark.queries.temp_views import TempViews, is_session_relation, is_temporary, refresh
-from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.session.session_settings import check_distinct
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.pinned_queries.called_functions import CalledFunctions
 from tablestore_engine.sql.pinned_queries.joined_rows import JoinedSource, joined_rows, source_of_rows
-from tablestore_engine.sql.pinned_queries.nesting import Nesting
+from tablestore_engine.sql.pinned_queries.pinned_tables import PinnedTables
 from tablestore_engine.sql.pinned_queries.session_options import of_read, referring, session_options
 from tablestore_engine.sql.pinned_queries.table_changes import TableChanges
-from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows
-from tablestore_engine.sql.pinned_queries.text_facts import TextFacts, reads_files
+from tablestore_engine.sql.pinned_queries.table_frames import TableRead, cached_rows, incremental_rows
 from tablestore_engine.sql.pinned_queries.time_travel import snapshot_of, value_query
-from tablestore_engine.sql.pinned_queries.view_rows import with_view_columns
+from tablestore_engine.sql.pinned_views.bound_reads import BoundReads, reading
+from tablestore_engine.sql.pinned_views.kept_views import KeptViews
+from tablestore_engine.sql.pinned_views.nesting import Nesting
+from tablestore_engine.sql.pinned_views.text_facts import TextFacts
+from tablestore_engine.sql.pinned_views.view_rows import with_view_columns
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.function_calls import body_with
 from tablestore_engine.sql.query.options_hint import time_travel_of
@@ -72,10 +74,9 @@ class Frames:
         self.spark = spark
         self.catalog = catalog
         self.database = database
-        self.pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
-        self._views: dict[tuple[object, ...], str] = {}
+        self.pinned = PinnedTables(catalog, reads or {})
+        self._views: dict[tuple[object, ...], tuple[str, BoundReads]] = {}
         self._functions = CalledFunctions(spark, catalog, database)
-        self.read_views: dict[tuple[str, str], View] = {}
         self.temp_views = TempViews(spark, lasting=lasting)
         self.looks_up = not (lasting or only_columns)  # rows, while a query is bound
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
@@ -83,26 +84,36 @@ class Frames:
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
         self.scans: list[str] = []
-        self._bytes = 0
-        self._unknown = False
-        self.texts = TextFacts()
+        self._reading = [BoundReads()]  # of the statement, and of the views that are being bound
+        self._kept = KeptViews(self.temp_views, catalog, self.pinned.state_of, looks_up=self.looks_up)
         self._settings = settings
-        self._reads = reads or {}
         self._changes = TableChanges(spark, only_columns=only_columns and not lasting)
 
     @property
     def input_bytes(self) -> int | None:
         """Bytes that the bound queries read; None when they also read other sources."""
-        return None if self._unknown else self._bytes
+        return self._reading[0].size
+
+    @property
+    def texts(self) -> TextFacts:
+        """Facts of the texts of the statement, and of the views that they read."""
+        return self._reading[0].texts
+
+    @property
+    def read_views(self) -> Mapping[tuple[str, str], View]:
+        """The views that the statement reads, by database and name in lower case."""
+        return self._reading[0].views
 
     @property
     def is_small(self) -> bool:
         """Whether the bound queries read little, and nothing in them makes many rows of few."""
-        return not self._unknown and not self.texts.grows and self._bytes <= SMALL_BYTES
+        size = self.input_bytes
+        return size is not None and not self.texts.grows and size <= SMALL_BYTES
 
     def settled(self, size: int) -> None:
         """The queries bound so far are computed, and take `size` bytes in memory: no later query reads their files."""
-        self._bytes, self._unknown, self.texts = size, False, replace(self.texts, grows=False)
+        before = self._reading[0]
+        self._reading = [replace(before, sizes={"": size}, unknown=False, texts=replace(before.texts, grows=False))]
         self._views.clear()  # a later query that names one of these tables reads it
 
     def rows(self, frame: DataFrame, size: int | None = None) -> Rows:
@@ -111,10 +122,7 @@ class Frames:
 
     def pin(self, table: Table) -> Snapshot | None:
         """The snapshot at which this statement reads a table."""
-        key = table.identifier
-        if key not in self.pinned:
-            self.pinned[key] = (table, self._reads[key] if key in self._reads else table.latest_snapshot())
-        return self.pinned[key][1]
+        return self.pinned.pin(table)
 
     def may_read(self, table: Table) -> bool:
         """Whether what was bound so far reads the table, or a temporary view, which may."""
@@ -137,15 +145,16 @@ class Frames:
         current = database or self.database
         self.look_at(sql, current)
         better = iter(known)
-        sql = self._functions.inlined(sql, current)
-        bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
-        return self._with_functions(bound, current)
+        text = self._functions.inlined(sql, current)
+        bound = bind(text, lambda reference: self._resolve(next(better, reference), current))
+        called = self._with_functions(bound, current)
+        self._note(BoundReads(varies=text != sql or called is not bound))
+        return called
 
     def look_at(self, sql: str, database: str | None = None) -> None:
         """Note what a text, and the functions that it calls, say of its rows, before a table is read for it."""
         for text in (sql, *self._functions.bodies(sql, database or self.database)):
-            self._unknown = self._unknown or reads_files(text)
-            self.texts = self.texts.and_of(text)
+            self._note(BoundReads.of_text(text))
 
     def pieces(self, statement: QueriesInside) -> BoundQuery:
         """A statement's text with each of its pieces bound."""
@@ -216,7 +225,7 @@ class Frames:
         managed = reference.database is not None or bool(reference.changes)
         if not managed and not suffix and self._is_session_relation(database, name):
             refresh(self.spark, name)
-            self._unknown = True
+            self._note(BoundReads(unknown=True))
             self.temporaries.append(name)
             return None
         target = reference.database or database
@@ -252,7 +261,7 @@ class Frames:
 
     def _leave(self, reference: TableReference, database: str, name: str) -> None:
         """Pass a name to Spark, which may know it."""
-        self._unknown = True
+        self._note(BoundReads(unknown=True))
         parts = [quoted_name(part) for part in (reference.database, reference.name) if part is not None]
         self._unresolved.append((database, name, ".".join(parts).lower()))
 
@@ -261,13 +270,13 @@ class Frames:
         if key not in self._views:
             schema, rows = information_schema.rows_of(self.catalog, name)
             frame = self.spark.createDataFrame(rows, schema)
-            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
-        return self._views[key]
+            view = self.register(f"{information_schema.NAME}.{name}", frame)
+            self._views[key] = view, BoundReads(varies=True)
+        return self._named(key)
 
     def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:
         """A reference with the options that the session sets for the table."""
-        if self._settings is None:
-            self._settings = session_options(self.spark)
+        self._settings = session_options(self.spark) if self._settings is None else self._settings
         return referring(reference, of_read(self._settings, database, name)) if self._settings else reference
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
@@ -275,11 +284,11 @@ class Frames:
             reference = self._with_session(reference, database, name)
         key = (database, name.lower(), suffix, reference.asked)
         if key in self._views:
-            return self._views[key]
-        table = self._table(database, name)
+            return self._named(key)
+        table = self.pinned.load(database, name)
         if reference.changes:
             changes, held = self._changes.frame(table, self.pin(table), reference, suffix, self._evaluated)
-            self._unknown, self._bytes = self._unknown or held is None, self._bytes + (held or 0)
+            reads = BoundReads(sizes={key: held or 0}, unknown=held is None, varies=True)
             view = self.register(f"{table.name}$changes", changes)
         elif suffix:
             travel = reference.time_travel
@@ -287,19 +296,18 @@ class Frames:
             rows = system_table(
                 self.spark, table, suffix, snapshot, travels=travel is not None, options=dict(reference.options)
             )
-            self._unknown = self._unknown or suffix in DATA_TABLES
+            reads = BoundReads(unknown=suffix in DATA_TABLES, varies=True)
             view = self.register(f"{table.name}${suffix}", rows)
         else:
-            frame, size = self._read(table, reference)
-            self._bytes += size
+            frame, reads = self._read(table, reference)
             view = self.register(table.name, frame)
-        return self._views.setdefault(key, view)
+        self._views[key] = view, reads
+        return self._named(key)
 
-    def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
-        """A table's rows, and the bytes that the query reads for them."""
-        asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
-        if asked:
-            return self._incremental(table, reference, asked), 0
+    def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, BoundReads]:
+        """A table's rows, and what is read for them."""
+        if any(key in READ_OPTIONS for key, _ in reference.options):
+            return incremental_rows(self.spark, table, reference), BoundReads(unknown=True, varies=True)
         check_distinct(self.spark, table.schema.alike_names, table.name)
         table = table.with_options(dict(reference.options), "query")
         table.options.check_readable()
@@ -308,7 +316,8 @@ class Frames:
         schema = table.schema_of(snapshot) if travel else table.present_schema_of(snapshot)
         read = TableRead(table, snapshot, schema, reference, self.texts.correlated)
         few = reference.joined and self.looks_up and joined_rows(self.spark, read, self._source_of)
-        return few or self._frame_of(read, fresh=fresh)
+        frame, size, lasts = (*few, True) if few else self._frame_of(read, fresh=fresh)
+        return frame, read.reads(size, lasts=lasts)
 
     def read_of(self, reference: TableReference) -> TableRead | View | None:
         """The read of a managed table as it is now, without options, or the view that a reference is; else None."""
@@ -318,7 +327,7 @@ class Frames:
             return None
         if kind == "view":
             return self.catalog.load_view(database, name)
-        table = self._table(database, name)
+        table = self.pinned.load(database, name)
         asked = self._with_session(reference, *table.identifier)  # the session may ask for another time
         snapshot = self.pin(table)
         return TableRead(table, snapshot, table.present_schema_of(snapshot), asked) if asked.is_plain else None
@@ -331,26 +340,15 @@ class Frames:
         database, name = reference.database or "", reference.name
         if "$" in name or self.catalog.object_kind(database, name) != "table":
             return None
-        table = self._table(database, name)
+        table = self.pinned.load(database, name)
         return self._changes.source(table, self.pin(table), reference, self._evaluated)
 
-    def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
-        """The rows that a range of snapshots added or changed."""
-        if reference.time_travel is not None:
-            asks = f"'{next(iter(asked))}' asks for what changed in a range of time"
-            raise OptionError(f"The table is read at one time, and {asks}.")
-        self._unknown = True
-        others = {key: value for key, value in reference.options if key not in asked}
-        table = table.with_options(others, "query")
-        frame = read_incremental(self.spark, table, asked, without_casts(reference.predicate, table.schema))
-        return with_computed(frame, table.schema)
-
-    def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int]:
+    def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int, bool]:
         if self.explaining:
             plan = read.plan()
             self.scans.append(read.explained(plan))
-            return read.frame(self.spark, plan)
-        return read.frame(self.spark, read.plan()) if fresh else read.kept_frame(self.spark)
+            return *read.frame(self.spark, plan), False
+        return (*read.frame(self.spark, read.plan()), False) if fresh else read.kept_frame(self.spark)
 
     def _evaluated(self, time_sql: str) -> DataFrame:
         return self.run(value_query(self.expression(time_sql, {})))
@@ -361,22 +359,28 @@ class Frames:
         snapshot = self.pin(table)
         return None if snapshot is None else cached_rows(self.spark, table, snapshot, level)
 
-    def _table(self, database: str, name: str) -> Table:
-        key = (database, name.lower())
-        for identifier, (table, _) in self.pinned.items():
-            if (identifier[0], identifier[1].lower()) == key:
-                return table
-        table = self.catalog.load_table(database, name)
-        self.pin(table)
-        return table
+    def _named(self, key: tuple[object, ...]) -> str:
+        """The name of what was bound under a key; what it reads is noted."""
+        name, reads = self._views[key]
+        self._note(reads)
+        return name
+
+    def _note(self, reads: BoundReads) -> None:
+        for one in self._reading:
+            one.add(reads)
 
     def _bind_view(self, database: str, name: str, predicate: Predicate | None) -> str:
-        key = (database, name.lower(), "view", repr(predicate))
-        if key in self._views:
-            return self._views[key]
+        key = (database, name.lower(), repr(predicate), "view")
+        if key not in self._views:
+            bind_it = partial(self._view_rows, database, name, predicate)
+            self._views[key] = self._kept.bound(key, self.texts.correlated, bind_it, anew=self.explaining)
+        return self._named(key)
+
+    def _view_rows(self, database: str, name: str, predicate: Predicate | None) -> tuple[DataFrame, BoundReads]:
         full = f"{database}.{name.lower()}"
-        with self._nesting.view(full):
-            view = self.catalog.load_view(database, name)
+        view = self.catalog.load_view(database, name)
+        reads = BoundReads(views={(database, name.lower()): view})
+        with self._nesting.view(full), reading(self._reading, reads):
             try:
                 known = references_of_view(view, predicate)
                 frame = self.run(self.bound(view.sql, view.database, known))
@@ -386,9 +390,7 @@ class Frames:
                 raise BrokenViewError(
                     f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
                 ) from error
-        self.read_views[database, name.lower()] = view
-        self._views[key] = self.register(full, with_view_columns(view, full, frame))
-        return self._views[key]
+        return with_view_columns(view, full, frame), reads
 
 
 def _position(bound: BoundQuery, offset: int) -> str:

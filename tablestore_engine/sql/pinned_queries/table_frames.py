@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import StorageError
+from tablestore_engine.errors import OptionError, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.cast_columns import without_casts
 from tablestore_engine.operation.scan.explain_scan import scan_text
@@ -17,11 +17,13 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.table.predicate import Predicate, columns_of
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.changelog.read_changes import READ_OPTIONS, read_incremental
 from tablestore_engine.spark.queries.frame_cache import FrameCache
 from tablestore_engine.spark.queries.table_cache import keep, kept
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.merge_on_read import read_plan
+from tablestore_engine.sql.pinned_views.bound_reads import BoundReads
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.table import Table
 
@@ -101,22 +103,34 @@ class TableRead:
         cached = kept(spark, self.table.path, state, lambda: _whole(spark, self.table, snapshot))
         return None if cached is None else (with_computed(cached.frame, self.schema), cached.file_size)
 
-    def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
-        """The same, from an earlier statement where nothing that they depend on has changed."""
+    def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int, bool]:
+        """The same, from an earlier statement where nothing that they depend on has changed; and whether a later one
+        may read these rows without a look at what has changed."""
         snapshot, reference = self.snapshot, self.reference
         if snapshot is None or reference.options or self.table.state.evolving:
-            return self.frame(spark, self.plan())
+            return *self.frame(spark, self.plan()), not (reference.options or self.table.state.evolving)
         cached = self.cached_frame(spark)
         if cached is not None:
-            return cached
+            return *cached, False
         state = state_of(self.table, snapshot, self.schema)
         nested = None if self.correlated is None else self.correlated & self.schema.nested_names
         key = (*state, repr(self.predicate), reference.hidden, self._named, nested)
         found = _FRAMES.get(spark, key, lambda: self._to_keep(spark))
         if any(_is_empty(self.table, path) for path in found.orc_files):
-            return self.frame(spark, self.plan())  # names the file
+            return *self.frame(spark, self.plan()), False  # names the file
         rows, size = found.rows
-        return with_computed(rows, self.schema), size
+        return with_computed(rows, self.schema), size, not found.orc_files
+
+    def reads(self, size: int, *, lasts: bool) -> BoundReads:
+        """What is read for rows of that many bytes. `lasts`: see `kept_frame`."""
+        table, reference = self.table, self.reference
+        return BoundReads(
+            sizes={(*table.identifier, reference.asked): size},
+            states={table.identifier: read_state(table, self.snapshot)},
+            varies=not lasts or reference.time_travel is not None,
+            looks_up=bool(reference.joined),
+            nested=self.schema.nested_names,
+        )
 
     def _to_keep(self, spark: SparkSession) -> _Kept:
         plan = self.plan()
@@ -141,6 +155,23 @@ def _is_empty(table: Table, path: str) -> bool:
 def _whole(spark: SparkSession, table: Table, snapshot: Snapshot) -> tuple[DataFrame, int]:
     plan = table.scan(snapshot)
     return read_plan(spark, table, plan), plan.input_bytes
+
+
+def incremental_rows(spark: SparkSession, table: Table, reference: TableReference) -> DataFrame:
+    """The rows that a range of snapshots added or changed."""
+    asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
+    if reference.time_travel is not None:
+        asks = f"'{next(iter(asked))}' asks for what changed in a range of time"
+        raise OptionError(f"The table is read at one time, and {asks}.")
+    others = {key: value for key, value in reference.options if key not in asked}
+    table = table.with_options(others, "query")
+    frame = read_incremental(spark, table, asked, without_casts(reference.predicate, table.schema))
+    return with_computed(frame, table.schema)
+
+
+def read_state(table: Table, snapshot: Snapshot | None) -> Hashable:
+    """The state on which the rows that a query reads of a table depend, for comparison."""
+    return (table.path, table.schema) if snapshot is None else (state_of(table, snapshot, table.schema), table.schema)
 
 
 def state_of(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:

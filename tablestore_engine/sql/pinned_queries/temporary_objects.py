@@ -73,7 +73,7 @@ def is_current(frames: Frames, below: Mapping[str, Definition | None]) -> bool:
             return False
     catalog = frames.catalog
     try:
-        return all(_is_current(catalog, *one) for one in frames.pinned.values()) and all(
+        return all(_is_current(catalog, *one) for one in frames.pinned) and all(
             catalog.load_view(*name) == view for name, view in frames.read_views.items()
         )
     except NotFoundError:

@@ -14,7 +14,7 @@ from typing import Final
 
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.errors.raised_errors import CHANGED_KEY
-from tablestore_engine.sql.pinned_queries.text_facts import has_subquery
+from tablestore_engine.sql.pinned_views.text_facts import has_subquery
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 

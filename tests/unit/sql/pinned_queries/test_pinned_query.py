@@ -8,6 +8,7 @@ import pytest
 from support.tables import make_table, write
 
 from tablestore_engine.sql.pinned_queries.pinned_query import Frames
+from tablestore_engine.sql.pinned_views.bound_reads import BoundReads
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.query_structure.query_structure import TimeTravel
 
@@ -37,7 +38,7 @@ def test_a_table_that_is_read_at_another_time_gives_no_keys(catalog, settings, a
 def test_settled_queries_are_computed_and_not_shared(catalog, monkeypatch):
     make_table(catalog, {"x": "INT"}, name="few")
     frames = Frames(Mock(**{"catalog.tableExists.return_value": False}), catalog, "default", settings={})
-    monkeypatch.setattr(frames, "_read", lambda table, reference: (Mock(), 1 << 40))
+    monkeypatch.setattr(frames, "_read", lambda table, reference: (Mock(), BoundReads(sizes={"few": 1 << 40})))
     first = frames.bound("SELECT * FROM few").text
     assert frames.bound("SELECT * FROM few").text == first, "one view for one statement"
     frames.bound("SELECT repeat('a', 9) FROM parquet.`/p`")

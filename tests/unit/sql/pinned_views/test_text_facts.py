@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.sql.pinned_queries.text_facts import has_subquery, named_fields
+from tablestore_engine.sql.pinned_views.text_facts import has_subquery, named_fields
 
 
 @pytest.mark.parametrize(

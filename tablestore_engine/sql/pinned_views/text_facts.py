@@ -28,9 +28,11 @@ class TextFacts:
 
     def and_of(self, sql: str) -> TextFacts:
         """Those of one text more."""
-        return TextFacts(
-            self.grows or makes_many_rows(sql), self.has_subquery or has_subquery(sql), self.fields | named_fields(sql)
-        )
+        return self.and_facts(TextFacts(makes_many_rows(sql), has_subquery(sql), named_fields(sql)))
+
+    def and_facts(self, other: TextFacts) -> TextFacts:
+        """Those of other texts more."""
+        return TextFacts(self.grows or other.grows, self.has_subquery or other.has_subquery, self.fields | other.fields)
 
     @property
     def correlated(self) -> frozenset[str] | None:

@@ -1,0 +1,72 @@
+"""Temporary views of a session that its later statements may name, too.
+
+Invariant: a name always means the same rows, and is dropped only when no statement that found it is unfinished. Those
+that nobody found for the longest time are dropped first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from weakref import ReferenceType, ref
+
+from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+KEPT = 128
+_ATTRIBUTE = "_tablestore_kept_views"
+_lock = threading.Lock()
+
+
+@dataclass
+class _Entry(Generic[T]):
+    view: str
+    value: T
+    statements: list[ReferenceType[object]] = field(default_factory=list)
+
+    def found_by(self, statement: object) -> None:
+        self.statements = [one for one in self.statements if one() is not None] + [ref(statement)]
+
+    @property
+    def is_used(self) -> bool:
+        return any(one() is not None for one in self.statements)
+
+
+class KeptTempViews(Generic[T]):
+    """The kept views of one session, each with a value. Safe for many threads."""
+
+    def __init__(self, spark: SparkSession, kept: int = KEPT) -> None:
+        self._spark = spark
+        self._kept = kept
+        # Kept by the session itself, whose names they are.
+        self._entries: OrderedDict[Hashable, _Entry[T]]
+        self._old: list[_Entry[T]]
+        self._entries, self._old = vars(spark).setdefault(_ATTRIBUTE, (OrderedDict(), []))
+
+    def find(self, key: Hashable, statement: object) -> tuple[str, T] | None:
+        """The unquoted name under a key, and its value. The name is not dropped while `statement` is referenced."""
+        with _lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            entry.found_by(statement)
+            return entry.view, entry.value
+
+    def keep(self, key: Hashable, view: str, value: T, statement: object) -> None:
+        """Keep a temporary view that the statement made, in the stead of the one under the key."""
+        entry = _Entry(view, value)
+        entry.found_by(statement)
+        with _lock:
+            before = self._entries.pop(key, None)
+            self._old += [] if before is None else [before]
+            self._entries[key] = entry
+            while len(self._entries) > self._kept:
+                self._old.append(self._entries.popitem(last=False)[1])
+            dropped = [one.view for one in self._old if not one.is_used]
+            self._old[:] = [one for one in self._old if one.is_used]
+        for name in dropped:
+            self._spark.catalog.dropTempView(name)
