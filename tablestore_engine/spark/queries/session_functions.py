@@ -28,6 +28,7 @@ _BYTES: Final = {
     "TINYINT": 1, "BYTE": 1, "SMALLINT": 2, "SHORT": 2, "INT": 4, "INTEGER": 4, "BIGINT": 8, "LONG": 8
 }  # fmt: skip
 _BETWEEN: Final = "\x01"
+_OF_SESSION: Final = "system.session."  # before the names of its functions, in newer versions of Spark
 _built_in: Final[set[str]] = set()  # what Spark names its own functions
 _lock = Lock()
 _Known = RecentlyUsed[tuple[str, str, str], str]
@@ -79,7 +80,8 @@ def registered_functions(spark: SparkSession) -> frozenset[str]:
         registry = session._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry
         _built_in.update(registry.functionSet().mkString(_BETWEEN).split(_BETWEEN))
     names = session._jsparkSession.sessionState().functionRegistry().listFunction().mkString(_BETWEEN)
-    return frozenset(name.lower() for name in set(names.split(_BETWEEN)) - _built_in) - own
+    made = set(names.split(_BETWEEN)) - _built_in
+    return frozenset(name.lower().removeprefix(_OF_SESSION) for name in made) - own
 
 
 def made_here(spark: SparkSession) -> frozenset[str]:
