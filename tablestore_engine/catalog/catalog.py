@@ -392,6 +392,8 @@ class Catalog:
 
     def object_kind(self, database: str, name: str) -> str | None:
         """`table`, `view` or None."""
-        if self.table_exists(database, name):
-            return "table"
-        return "view" if self.view_exists(database, name) else None
+        # All folders are listed to find a table that another program named in upper-case letters.
+        is_view = self.view_exists(database, name)
+        if is_view and not self._folders.is_taken(self.require_database(database), name.lower()):
+            return "view"
+        return "table" if self.table_exists(database, name) else "view" if is_view else None

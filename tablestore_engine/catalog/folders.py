@@ -51,14 +51,17 @@ class Folders:
         found = self.database(database)
         if found is None:
             return None
-        path = self._paths.table_dir(found, name.lower())
-        if self._io.exists(path):
-            return path
         lowered = name.lower()
+        if self.is_taken(found, lowered):
+            return self._paths.table_dir(found, lowered)
         for status in self._io.list(self._paths.database_dir(found)):
             if status.is_dir and status.name.lower() == lowered:
                 return status.path
         return None
+
+    def is_taken(self, database: str, name: str) -> bool:
+        """Whether a folder of an existing database has the very name, in lower case."""
+        return self._io.exists(self._paths.table_dir(database, name))
 
     def strange_files(self, database: str) -> list[str]:
         """Paths of files in the folder of a database without tables; empty folders are ignored."""

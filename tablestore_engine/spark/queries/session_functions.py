@@ -79,8 +79,10 @@ def registered_functions(spark: SparkSession) -> frozenset[str]:
     if not _built_in:
         registry = session._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry
         _built_in.update(registry.functionSet().mkString(_BETWEEN).split(_BETWEEN))
-    names = session._jsparkSession.sessionState().functionRegistry().listFunction().mkString(_BETWEEN)
-    made = set(names.split(_BETWEEN)) - _built_in
+    names = session._jsparkSession.sessionState().functionRegistry().listFunction()
+    if names.size() == len(_built_in):
+        return frozenset()
+    made = set(names.mkString(_BETWEEN).split(_BETWEEN)) - _built_in
     return frozenset(name.lower().removeprefix(_OF_SESSION) for name in made) - own
 
 
