@@ -373,7 +373,7 @@ class Frames:
         key = (database, name.lower(), repr(predicate), "view")
         if key not in self._views:
             bind_it = partial(self._view_rows, database, name, predicate)
-            self._views[key] = self._kept.bound(key, self.texts.correlated, bind_it, anew=self.explaining)
+            self._views[key] = self._kept.bound(key, self.texts.correlated, bind_it, fresh=self.explaining)
         return self._named(key)
 
     def _view_rows(self, database: str, name: str, predicate: Predicate | None) -> tuple[DataFrame, BoundReads]:

@@ -65,18 +65,18 @@ class KeptViews:
         correlated: frozenset[str] | None,
         bind: Callable[[], tuple[DataFrame, BoundReads]],
         *,
-        anew: bool = False,
+        fresh: bool = False,
     ) -> tuple[str, BoundReads]:
         """The temporary view of a view, and what it reads: found, or bound and, where rows depend only on what can be
         compared, kept.
 
-        `correlated`: the fields that texts around the view named. `anew`: it is neither found nor kept.
+        `correlated`: the fields that texts around the view named. `fresh`: it is neither found nor kept.
         """
-        found = None if anew else self._found(view, correlated)
+        found = None if fresh else self._found(view, correlated)
         if found is not None:
             return found
         frame, reads = bind()
-        keeps = not anew and self._lasts(reads)
+        keeps = not fresh and self._lasts(reads)
         name = self._temp_views.add(f"{view[0]}.{view[1]}", frame, kept=keeps)
         if keeps:
             key = self._key(view, correlated, self._looks_up)
