@@ -29,7 +29,7 @@ _BYTES: Final = {
 }  # fmt: skip
 _BETWEEN: Final = "\x01"
 _OF_SESSION: Final = "system.session."  # before the names of its functions, in newer versions of Spark
-_built_in: Final[set[str]] = set()  # what Spark names its own functions
+_built_in: Final[set[str]] = set()  # the names of Spark's own
 _lock = Lock()
 _Known = RecentlyUsed[tuple[str, str, str], str]
 

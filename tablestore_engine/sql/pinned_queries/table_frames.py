@@ -122,7 +122,7 @@ class TableRead:
         return with_computed(rows, self.schema), size, not found.orc_files
 
     def reads(self, size: int, *, lasts: bool) -> BoundReads:
-        """What is read for rows of that many bytes. `lasts`: see `kept_frame`."""
+        """The reads of rows of that many bytes. `lasts`: see `kept_frame`."""
         table, reference = self.table, self.reference
         return BoundReads(
             sizes={(*table.identifier, reference.asked): size},

@@ -1,4 +1,4 @@
-"""What bound texts read, and so what their rows depend on."""
+"""The tables and views that bound texts read, on which their rows depend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VARIES = re.compile(
 
 @dataclass
 class BoundReads:
-    """What the texts of a statement, or of one view of it, read.
+    """The reads of the texts of a statement, or of one view of it.
 
     `sizes`: bytes, by what is read. `states`: of the tables by their names. `views`: likewise, as they are. `unknown`:
     other sources are read, too. `varies`: the rows may depend on more than tables, views and settings. `looks_up`: rows
@@ -38,7 +38,7 @@ class BoundReads:
 
     @classmethod
     def of_text(cls, sql: str) -> BoundReads:
-        """What a text says of its rows, before it is bound."""
+        """The reads that a text shows before it is bound."""
         varies = _VARIES.search(sql) is not None
         return cls(texts=TextFacts().and_of(sql), unknown=reads_files(sql), varies=varies)
 

@@ -31,7 +31,7 @@ StateOf = Callable[[str, str], Hashable]
 
 @dataclass(frozen=True)
 class _Bound:
-    """What a bound view reads, and the fields of its tables that subqueries around it name (see `read_plan`)."""
+    """The reads of a bound view, and the fields of its tables that subqueries around it name (see `read_plan`)."""
 
     reads: BoundReads
     fields: frozenset[str]
@@ -54,7 +54,7 @@ class KeptViews:
 
     @cached_property
     def _session(self) -> tuple[Hashable, frozenset[str]] | None:
-        """What rows depend on in the session, and the functions that it made; None if nothing says what it is."""
+        """The settings of the session, and the functions that it made; None if rows may depend on more of it."""
         if self._temp_views.lasting or caches_tables(self._spark) or may_have_made(self._spark):
             return None
         return settings_text(self._spark), registered_functions(self._spark)

@@ -80,7 +80,7 @@ def test_settings_and_functions_of_the_session_decide(views, bound):
     session.sql("DROP TEMPORARY FUNCTION of_session")
 
 
-def test_what_varies_by_itself_is_not_kept(views, bound):
+def test_a_view_that_varies_by_itself_is_not_kept(views, bound):
     views.sql("CREATE VIEW drawn AS SELECT k, rand() AS r FROM t")
     views.sql("CREATE VIEW over_drawn AS SELECT * FROM drawn")
     assert rows(views, "SELECT * FROM over_drawn") != rows(views, "SELECT * FROM over_drawn")
