@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime, timezone
 from multiprocessing.context import SpawnContext
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +15,7 @@ from dbt.adapters.contracts.connection import AdapterResponse, ConnectionState
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.tablestore import dialect_macros
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
@@ -265,16 +266,24 @@ class TableStoreAdapter(MacroMethods):
     def calculate_freshness_from_metadata_batch(
         self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
+        """Freshness by the time of the last commit that changed data, of the sources that are tables. dbt asks for
+        others one by one, and shows the error of each."""
+        answers: dict[BaseRelation, FreshnessResponse] = {}
+        for source in sources:
+            with suppress(DbtDatabaseError):
+                answers[source] = self.calculate_freshness_from_metadata(source, macro_resolver)[1]
+        return [AdapterResponse(_message="OK", code="METADATA")], answers
+
+    def calculate_freshness_from_metadata(
+        self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
+    ) -> tuple[AdapterResponse | None, FreshnessResponse]:
         """Freshness by the time of the last commit that changed data. Compactions do not count."""
         from dbt.adapters.tablestore.relation.cache_and_catalog import last_modified
 
-        now = datetime.now(timezone.utc)
-        answers: dict[BaseRelation, FreshnessResponse] = {}
-        for source in sources:
-            with self.connections.exception_handler("freshness"):
-                time = last_modified(self.catalog, schema_of(source), str(source.identifier))
-            answers[source] = self._create_freshness_response(time, now)
-        return [AdapterResponse(_message="OK", code="METADATA")], answers
+        with self.connections.exception_handler("freshness"):
+            time = last_modified(self.catalog, schema_of(source), str(source.identifier))
+        answer = self._create_freshness_response(time, datetime.now(timezone.utc))
+        return AdapterResponse(_message="OK", code="METADATA"), answer
 
     # ------------------------------------------------------------------ queries
 

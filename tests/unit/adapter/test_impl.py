@@ -1,9 +1,12 @@
-"""The constraints that tables do not have."""
+"""The constraints that tables do not have, and the freshness of sources."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from dbt_common.events import functions
+from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.tablestore.impl import TableStoreAdapter
 
@@ -29,3 +32,16 @@ def test_others_are_kept_without_a_warning(warned):
     given = [{"type": "check", "expression": "a > 0"}, {"type": "primary_key", "columns": ["a"]}]
     assert TableStoreAdapter.render_raw_model_constraints(given) == ["check (a > 0)", "primary key (a)"]
     assert warned == []
+
+
+def test_a_source_that_is_no_table_leaves_the_freshness_of_others():
+    """All are asked for at once, and then each that got no answer, whose error is shown."""
+
+    def freshness(source, macro_resolver):
+        if source == "view":
+            raise DbtDatabaseError("'s.view' is a view, not a table.")
+        return None, {"max_loaded_at": source}
+
+    adapter = SimpleNamespace(calculate_freshness_from_metadata=freshness)
+    _, found = TableStoreAdapter.calculate_freshness_from_metadata_batch(adapter, ["a", "view", "b"])
+    assert found == {"a": {"max_loaded_at": "a"}, "b": {"max_loaded_at": "b"}}
