@@ -6,9 +6,11 @@ of folders that others made may have upper-case letters.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tablestore_engine.errors import CorruptMetadataError, NotAManagedTableError
 from tablestore_engine.schema.expressions.expression import ReadExpression
-from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.metadata_files.schema_store import SchemaStore
 from tablestore_engine.storage.metadata_files.snapshot_store import SnapshotStore
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, is_hidden
@@ -82,8 +84,9 @@ class Folders:
             NotAManagedTableError: the folder is something else. CorruptMetadataError: its schemas are lost.
         """
         paths = TablePaths(path)
-        schemas = SchemaStore(self._io, paths)
-        snapshots = SnapshotStore(self._io, paths)
+        io = replace(self._io, root=path) if type(self._io) is LocalFileIO else self._io
+        schemas = SchemaStore(io, paths)
+        snapshots = SnapshotStore(io, paths)
         ids = schemas.list_ids()
         if not ids and snapshots.ids():
             raise CorruptMetadataError(paths.schema(0), "it does not exist, though the table has snapshots")
@@ -99,7 +102,5 @@ class Folders:
             if counts is None:
                 raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
             schema = counts
-        state = TableState(
-            identifier, self._io, paths, schema, schemas, snapshots, read_expression=self._read_expression
-        )
+        state = TableState(identifier, io, paths, schema, schemas, snapshots, read_expression=self._read_expression)
         return Table(state)

@@ -16,7 +16,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
@@ -111,7 +111,13 @@ def storage_errors(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LocalFileIO:
-    """A local or mounted file system. Durability after a loss of power is that of the file system."""
+    """A local or mounted file system. Durability after a loss of power is that of the file system.
+
+    `root` is the folder of a table, which must be there: a writer does not make it again after others dropped or
+    renamed the table, because nobody would find a table there, nor be able to make one.
+    """
+
+    root: str | None = field(default=None, compare=False)
 
     def read(self, path: str) -> bytes:
         """See ``FileIO.read``."""
@@ -171,7 +177,7 @@ class LocalFileIO:
         try:
             descriptor = os.open(temporary, flags, 0o666)
         except FileNotFoundError:
-            os.makedirs(directory, exist_ok=True)
+            self._make_directory(directory)
             descriptor = os.open(temporary, flags, 0o666)
         try:
             self._fill(descriptor, data)
@@ -259,7 +265,7 @@ class LocalFileIO:
         with storage_errors(src):
             if os.path.lexists(dst):
                 return False
-            os.makedirs(os.path.dirname(dst), exist_ok=True)
+            self._make_directory(os.path.dirname(dst))
             if not os.path.isdir(src):
                 return self._rename_file(src, dst)
             try:
@@ -286,7 +292,24 @@ class LocalFileIO:
     def mkdirs(self, path: str) -> None:
         """See ``FileIO.mkdirs``."""
         with storage_errors(path):
+            self._make_directory(path)
+
+    def _make_directory(self, path: str) -> None:
+        """Make a directory and those above it, but none of a table whose folder is not there."""
+        root = self.root
+        if root is None or not path.startswith(root):
             os.makedirs(path, exist_ok=True)
+            return
+        for _ in range(_ATTEMPTS):
+            if not os.path.isdir(root):
+                raise StorageError(
+                    path,
+                    "the folder of the table is not there, so others dropped or renamed the table meanwhile",
+                    hint="Nothing was written. Run the statement again if the table is to be written under its name.",
+                )
+            with suppress(FileNotFoundError):  # others removed one of them, or the root
+                _make_below(root, path)
+                return
 
     def size(self, path: str) -> int:
         """See ``FileIO.size``."""
@@ -306,7 +329,7 @@ class LocalFileIO:
 
         with storage_errors(path):
             for _ in range(_ATTEMPTS):
-                os.makedirs(os.path.dirname(path), exist_ok=True)
+                self._make_directory(os.path.dirname(path))
                 with suppress(FileNotFoundError):  # another process removed the directory, which was empty
                     return pa.OSFile(path, "wb")
             return pa.OSFile(path, "wb")
@@ -314,6 +337,17 @@ class LocalFileIO:
     def local_path(self, path: str) -> str:
         """The path itself."""
         return path
+
+
+def _make_below(root: str, path: str) -> None:
+    """Make the directories from an existing one to one below it, each by itself, so that `root` is never made."""
+    missing = []
+    while path != root and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for one in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(one)
 
 
 def _discard(path: str) -> None:

@@ -25,6 +25,7 @@ class SchemaStore:
         self._paths = paths
         self._loaded: dict[int, TableSchema] = {}
         self._staged: set[int] = set()
+        self._first: TableSchema | None = None
 
     def list_ids(self) -> list[int]:
         """The ids of all schemas, in order."""
@@ -41,6 +42,7 @@ class SchemaStore:
         schema = self._loaded.get(schema_id)
         if schema is None:
             schema = self._loaded[schema_id] = self._read(schema_id)
+            self._first = self._first or schema
         return schema
 
     def knowing(self, schema: TableSchema) -> SchemaStore:
@@ -49,7 +51,16 @@ class SchemaStore:
             return self
         found = SchemaStore(self._io, self._paths)
         found._loaded = {**self._loaded, schema.id: schema}
+        found._first = self._first
         return found
+
+    def is_of_same_table(self) -> bool:
+        """Whether the folder still has the schema that was read first: it has not after others dropped the table, or
+        renamed it, whether or not they made another one of its name. Reads one file."""
+        if self._first is None:
+            return True
+        found = read_record(self._io, self._paths.schema(self._first.id), _with_stage)
+        return found is not None and found[0] == self._first
 
     def _read(self, schema_id: int) -> TableSchema:
         path = self._paths.schema(schema_id)

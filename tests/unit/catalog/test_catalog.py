@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.tables import make_table, read, schema_of, write
+from support.tables import arrow_rows, make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import (
@@ -366,3 +366,26 @@ def test_columns_added_while_the_table_is_replaced(catalog):
     stale = late.with_schema(late.schemas.load(3))
     with pytest.raises(ConflictError, match="replaced"):
         Committer(stale.state).commit(Change("APPEND"), CommitIdentity("s", 1))
+
+
+@pytest.mark.parametrize("written", [0, 2])
+@pytest.mark.parametrize("made_anew", [None, {"s": "STRING"}, {"id": "INT", "v": "INT"}])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_write_to_a_table_that_others_dropped_or_renamed_is_refused(tmp_path, written, made_anew, renamed):
+    found = Catalog(tmp_path)
+    table = make_table(found, {"id": "INT", "v": "INT"}, name="t")
+    for _ in range(written):
+        table.write(arrow_rows(table.schema, [{"id": 1, "v": 1}]))
+    if renamed:
+        found.rename_table("default", "t", "default", "other")
+    else:
+        found.drop_table("default", "t")
+    if made_anew:
+        found.create_table("default", "t", schema_of(made_anew, time_millis=7))
+    with pytest.raises((TableNotFound, StorageError), match=r"dropped or renamed .*meanwhile"):
+        table.write(arrow_rows(table.schema, [{"id": 2, "v": 2}]))
+    if renamed:
+        assert found.load_table("default", "other").to_arrow().num_rows == written
+    if made_anew is None:
+        make_table(found, {"s": "STRING"}, name="t")
+    assert found.load_table("default", "t").to_arrow().num_rows == 0

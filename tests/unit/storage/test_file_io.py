@@ -252,3 +252,26 @@ def test_one_of_many_renames_wins(folder):
             won = list(pool.map(rename, range(4)))
         assert sum(won) == 1
         assert IO.read(f"{folder}/table-{attempt}/schema/schema-0") == str(won.index(True)).encode()
+
+
+def test_the_root_of_a_table_is_not_made_again(tmp_path):
+    root = tmp_path / "a.db" / "t"
+    io = LocalFileIO(root=str(root))
+    below = str(root / "p=1" / "bucket-0" / "f")
+    attempts = (
+        lambda: io.write(below, b"x"),
+        lambda: io.create(below, b"x"),
+        lambda: io.open_output(below),
+        lambda: io.mkdirs(below),
+    )
+    for attempt in attempts:
+        with pytest.raises(StorageError, match=r"others dropped or renamed the table meanwhile.* Nothing was written"):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+    root.mkdir(parents=True)
+    io.open_output(below).close()
+    io.mkdirs(str(root / "p=2" / "bucket-0"))
+    io.mkdirs(str(root / "p=2" / "bucket-0"))
+    io.write(str(tmp_path / "elsewhere" / "f"), b"x")
+    assert io.create(below, b"x") is False
+    assert sorted(one.name for one in root.iterdir()) == ["p=1", "p=2"]
