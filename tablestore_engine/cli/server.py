@@ -46,12 +46,20 @@ def start(warehouse: str, idle_minutes: float) -> None:
 @click.option("--force", is_flag=True, help="Also a server that is in use. Statements that run fail.")
 def stop(warehouse: str | None, force: bool) -> None:
     """Stop the server of a warehouse, or all servers of this user."""
+    from tablestore_engine.errors import ServerInUseError
     from tablestore_engine.spark.session.server_client import living_servers, stop_server
 
     found = living_servers(warehouse=server_folder(warehouse) if warehouse else None)
+    refused = None
     for one in found:
-        stop_server(one, force=force)
-        click.echo(f"The Spark server of {one.record.warehouse} was stopped.")
+        try:
+            stop_server(one, force=force)
+        except ServerInUseError as error:
+            refused = refused or error
+        else:
+            click.echo(f"The Spark server of {one.record.warehouse} was stopped.")
+    if refused is not None:
+        raise refused
     if not found:
         click.echo("No Spark server runs.")
 

@@ -21,7 +21,6 @@ from tablestore_engine.errors import (
     CommitTimeoutError,
     ConflictError,
     StorageError,
-    TableNotFound,
 )
 from tablestore_engine.metadata.manifest_encoding.manifest_entry import (
     FileKind,
@@ -189,7 +188,7 @@ class Committer:
             written.append(delta_list)
             index_manifest = self._index_manifest(latest, change, written)
             changelog_list, changelog_size = self._changelog_list(changelog, written)
-            self._check_table()
+            self.state.schemas.check_same_table(self.state.name)  # as late as possible
             schema = new_schema() if new_schema else self.schema
         except BaseException:
             self._remove(written)
@@ -254,15 +253,6 @@ class Committer:
             return self.snapshots.load(snapshot.id).uuid == snapshot.uuid
         except Exception:
             return False
-
-    def _check_table(self) -> None:
-        """Refuse a table that others dropped or renamed after it was loaded, as late as possible. Another one that has
-        its name now may have other columns."""
-        if not self.state.schemas.is_of_same_table():
-            raise TableNotFound(
-                f"Others dropped or renamed {self.state.name} meanwhile. Nothing was written.",
-                hint="Run the statement again if the table is to be written under its name.",
-            )
 
     def _check_schema(
         self, latest: Snapshot | None, change: Change, new_schema: Callable[[], TableSchema] | None

@@ -38,8 +38,10 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
     Raises:
         SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
         ConflictError: others keep changing the schema, or the rows that have to be checked.
+        TableNotFound: others dropped or renamed the table.
     """
     for attempt in range(_ATTEMPTS):
+        state.schemas.check_same_table(state.name)
         # Listed before the current schema is chosen: a version created in between makes the create fail.
         newest = state.schemas.list_ids()[-1]
         snapshot = state.snapshots.latest()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.errors import CorruptMetadataError, StorageError, TableNotFound
 from tablestore_engine.schema.table.table_schema import STAGED_OPTIONS, TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.metadata_files.record_file import read_record
@@ -54,13 +54,17 @@ class SchemaStore:
         found._first = self._first
         return found
 
-    def is_of_same_table(self) -> bool:
-        """Whether the folder still has the schema that was read first: it has not after others dropped the table, or
-        renamed it, whether or not they made another one of its name. Reads one file."""
+    def check_same_table(self, name: str) -> None:
+        """Raise TableNotFound when others dropped or renamed the table after its schema was read. Another one that has
+        its name now may have other columns. Reads one file."""
         if self._first is None:
-            return True
+            return
         found = read_record(self._io, self._paths.schema(self._first.id), _with_stage)
-        return found is not None and found[0] == self._first
+        if found is None or found[0] != self._first:
+            raise TableNotFound(
+                f"Others dropped or renamed {name} meanwhile. Nothing was written.",
+                hint="Run the statement again if the table is to be written under its name.",
+            )
 
     def _read(self, schema_id: int) -> TableSchema:
         path = self._paths.schema(schema_id)

@@ -384,6 +384,8 @@ def test_a_write_to_a_table_that_others_dropped_or_renamed_is_refused(tmp_path, 
         found.create_table("default", "t", schema_of(made_anew, time_millis=7))
     with pytest.raises((TableNotFound, StorageError), match=r"dropped or renamed .*meanwhile"):
         table.write(arrow_rows(table.schema, [{"id": 2, "v": 2}]))
+    with pytest.raises(TableNotFound, match="dropped or renamed"):
+        table.alter(AddColumn("w", parse_type("INT")))
     if renamed:
         assert found.load_table("default", "other").to_arrow().num_rows == written
     if made_anew is None:

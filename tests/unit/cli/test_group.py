@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -113,7 +115,15 @@ def test_servers_are_listed_and_stopped(run, tmp_path, monkeypatch):
     assert "1.5" in shown
     assert "secret" not in shown
     assert "0 rows" in CliRunner().invoke(main, ["server", "status", "-w", str(tmp_path)]).output
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    idle = ServerFolder.make(str(tmp_path / "cache" / "dbt-tablestore"), "kinds of later")
+    idle.write_record(replace(record, pid=other.pid, warehouse="idle"))
+    held = idle.try_life_lock()
+    watcher = threading.Thread(target=lambda: (other.wait(60), os.close(held)))
+    watcher.start()
     refused = CliRunner().invoke(main, ["server", "stop"])
+    watcher.join()
     assert (refused.exit_code, "in use" in refused.output) == (1, True)
+    assert "The Spark server of idle was stopped." in refused.output, "also when another one is in use"
     os.close(client)
     os.close(lock)
