@@ -27,6 +27,7 @@ from tablestore_engine.errors import (
     interrupted,
 )
 from tablestore_engine.spark.errors.error_hints import error_hint
+from tablestore_engine.spark.errors.java_ended import java_ended
 from tablestore_engine.spark.errors.own_words import own_words, reason_and_position
 from tablestore_engine.spark.errors.raised_errors import raised_error
 from tablestore_engine.spark.errors.unreadable_files import failed_file
@@ -83,6 +84,9 @@ def translated(text: str = "", locate: Callable[[int], str] | None = None) -> It
     except Exception as error:
         if was_interrupted(error):
             raise KeyboardInterrupt from None
+        ended = java_ended(error)
+        if ended is not None:
+            raise ended from None
         if type(error).__module__.startswith(("py4j", "grpc")):
             raise _ended(error) or failure(str(error) or type(error).__name__) from None
         raise

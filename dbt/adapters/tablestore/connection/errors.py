@@ -11,6 +11,7 @@ import re
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, EnvironmentProblem, PrimaryKeyError, TableStoreError
+from tablestore_engine.spark.errors.java_ended import java_ended
 
 # The end of the message proper: a Java stack trace, or the tree of an unresolved plan.
 _NOISE = re.compile(
@@ -49,7 +50,7 @@ def dbt_error(error: BaseException) -> DbtRuntimeError:
         kinds = {PrimaryKeyError: KeyValuesError, CommitOutcomeUnknownError: OutcomeUnknownError}
         kind = next((ours for theirs, ours in kinds.items() if isinstance(error, theirs)), DbtDatabaseError)
         return kind(_with_retry_hint(error))
-    return DbtDatabaseError(short_cause(error))
+    return DbtDatabaseError(str(java_ended(error) or short_cause(error)))
 
 
 def is_expected(error: BaseException) -> bool:

@@ -140,7 +140,7 @@ def test_ctrl_c_is_an_interrupt_when_pyspark_cannot_cancel_its_jobs():
 
 
 def test_a_lost_jvm_is_no_interrupt():
-    with pytest.raises(ExecutionError, match="Answer from Java side is empty"), translated():
+    with pytest.raises(ExecutionError, match="The Java process of Spark has ended"), translated():
         raise Py4JNetworkError("Answer from Java side is empty")
 
 
