@@ -26,14 +26,12 @@ class ContractMethods(SQLAdapter):
     @available.parse(lambda *a, **k: "")
     def tablestore_dialect(self, model: Mapping[str, Any]) -> str:
         """The dialect that a node is written in; empty for Spark's."""
-        tested = model.get("tested_node_unique_id")
-        if tested:
-            return self._dialect_of(tested) or ""
-        return (dialect_of(model, self._variables(model), self._own_dialect) if model else None) or ""
+        return (self.dialect_of_text(model) if model else None) or ""
 
     def dialect_of_text(self, node: Any) -> str | None:
-        """The dialect of a node's text, for a node as dbt has it; None for Spark's."""
-        tested = getattr(node, "tested_node_unique_id", None)
+        """The dialect of a node's text, for a node as dbt or a macro has it; None for Spark's."""
+        known = node if isinstance(node, Mapping) else vars(node)
+        tested = known.get("tested_node_unique_id")
         return self._dialect_of(tested) if tested else dialect_of(node, self._variables(node), self._own_dialect)
 
     @property

@@ -131,7 +131,7 @@ def _rewrite(
         job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
     session = spark()
     read = read_plan if unique else read_records
-    rows = Rows(read(session, table, plan), plan.file_size)
+    rows = Rows(read(session, table, plan), plan.input_bytes)
     result = write_files(session, table, None, job, rows)
     change = Change(
         "OVERWRITE",
