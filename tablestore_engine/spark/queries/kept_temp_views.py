@@ -1,7 +1,7 @@
 """Temporary views of a session that its later statements may name, too.
 
-Invariant: a name always means the same rows, and is dropped only when no statement that found it is unfinished. Those
-that nobody found for the longest time are dropped first.
+Invariant: a name always means the same rows, and is kept as long as a statement that found it is unfinished. Those that
+nobody found for the longest time are given up first.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ class KeptTempViews(Generic[T]):
     """The kept views of one session, each with a value. Safe for many threads."""
 
     def __init__(self, spark: SparkSession, kept: int = KEPT) -> None:
-        self._spark = spark
         self._kept = kept
         # Kept by the session itself, whose names they are.
         self._entries: OrderedDict[Hashable, _Entry[T]]
@@ -56,8 +55,9 @@ class KeptTempViews(Generic[T]):
             entry.found_by(statement)
             return entry.view, entry.value
 
-    def keep(self, key: Hashable, view: str, value: T, statement: object) -> None:
-        """Keep a temporary view that the statement made, in the stead of the one under the key."""
+    def keep(self, key: Hashable, view: str, value: T, statement: object) -> list[str]:
+        """Keep a temporary view that the statement made, in the stead of the one under the key. Returns the views that
+        no statement finds, or has found, any longer."""
         entry = _Entry(view, value)
         entry.found_by(statement)
         with _lock:
@@ -66,7 +66,6 @@ class KeptTempViews(Generic[T]):
             self._entries[key] = entry
             while len(self._entries) > self._kept:
                 self._old.append(self._entries.popitem(last=False)[1])
-            dropped = [one.view for one in self._old if not one.is_used]
+            unused = [one.view for one in self._old if not one.is_used]
             self._old[:] = [one for one in self._old if one.is_used]
-        for name in dropped:
-            self._spark.catalog.dropTempView(name)
+        return unused

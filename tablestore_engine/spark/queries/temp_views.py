@@ -57,9 +57,16 @@ class TempViews:
         if self.lasting:
             self._made.append(view)
             return view
-        for old in self._remember(view):
-            self.spark.catalog.dropTempView(old)
+        self._remember(view)
         return view
+
+    def release(self, view: str) -> None:
+        """Drop a kept view that no later statement will name. Over Spark Connect, frames that were made from it may
+        still be read: it is dropped like the views of a statement."""
+        if is_remote(self.spark):
+            self._remember(view)
+        else:
+            self.spark.catalog.dropTempView(view)
 
     def drop(self) -> None:
         """Drop lasting views, of which no text of Spark's speaks any longer."""
@@ -67,8 +74,8 @@ class TempViews:
             self.spark.catalog.dropTempView(view)
         self._made.clear()
 
-    def _remember(self, view: str) -> list[str]:
-        """Remember a view. Returns the views that are to be dropped now."""
+    def _remember(self, view: str) -> None:
+        """Remember a view, and drop old ones."""
         connects = is_remote(self.spark)
         kept = KEPT_OVER_CONNECT if connects else KEPT
         with _lock:
@@ -76,7 +83,9 @@ class TempViews:
             known.append((view, ref(self)))
             older = [(one, one[1]() is None) for one in known[:-kept]]
             known[:-kept] = [one for one, finished in older if not finished]
-        return [one for (one, _), finished in older if finished]
+        for (old, _), finished in older:
+            if finished:
+                self.spark.catalog.dropTempView(old)
 
 
 def is_temporary(spark: SparkSession, name: str) -> bool:

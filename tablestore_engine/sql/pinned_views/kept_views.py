@@ -80,7 +80,8 @@ class KeptViews:
         name = self._temp_views.add(f"{view[0]}.{view[1]}", frame, kept=keeps)
         if keeps:
             key = self._key(view, correlated, self._looks_up)
-            self._kept.keep(key, name, _Bound(reads, _fields(correlated, reads)), self)
+            for unused in self._kept.keep(key, name, _Bound(reads, _fields(correlated, reads)), self):
+                self._temp_views.release(unused)
         return name, reads
 
     def _found(self, view: tuple[str, ...], correlated: frozenset[str] | None) -> tuple[str, BoundReads] | None:

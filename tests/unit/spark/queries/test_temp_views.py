@@ -57,3 +57,22 @@ def test_lasting_views_stay(session):
     TempViews(session, lasting=True).add("lasting", session)
     statements(session, "other", 9)
     assert len(session.named("lasting")) == 1
+
+
+class ConnectSession(Session):
+    """One whose frames are analysed when they are read."""
+
+    __module__ = "pyspark.sql.connect.session"
+
+
+@pytest.mark.parametrize(("kind", "left"), [(Session, 0), (ConnectSession, 1)])
+def test_a_kept_view_is_dropped_when_no_frame_can_be_read_any_more(kind, left, monkeypatch):
+    monkeypatch.setattr(temp_views, "KEPT_OVER_CONNECT", 3)
+    session = kind()
+    kept = TempViews(session).add("kept", session, kept=True)
+    statements(session, "other", 9)
+    assert session.named("kept") == [kept]
+    TempViews(session).release(kept)
+    assert len(session.named("kept")) == left
+    statements(session, "last", 3)
+    assert session.named("kept") == []
