@@ -196,14 +196,14 @@ def _rewrite_files(spark: SparkSession, read: Read, changed: DataFrame) -> Write
     kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
     buckets = tuple(replace(b, files=files) for b, files in kept if files)
     frame = changed.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
-    touched = ScanPlan(read.snapshot, read.table.schema, buckets)
+    rewritten = ScanPlan(read.snapshot, read.table.schema, buckets)
     if buckets:
         replaced_rows = changed.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
-        rest = read_positions(spark, read.table, touched)
+        rest = read_positions(spark, read.table, rewritten)
         rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)
     job = begin(read.table.state, read.intent, read.snapshot)
-    known = None if read.input_bytes is None else touched.input_bytes + read.input_bytes
+    known = None if read.input_bytes is None else rewritten.input_bytes + read.input_bytes
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, known))
     removed = tuple(entry for b in buckets for entry in b.removals)
     kind = "OVERWRITE" if removed else "APPEND"
