@@ -12,7 +12,7 @@ from datetime import date
 from unittest import mock
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support import naive_folds as naive
 from support.histories import THOROUGH
@@ -318,8 +318,17 @@ def test_retractions_that_come_first(history, removing):
     play_groups(({**options, "bucket": "1"}, [("write", [(given_row, INSERT)]), *steps], piece), removing)
 
 
+PLANNED_BEFORE_A_WRITE = [
+    *(("write", [({"p": 0, "id": 0, "v0": text}, INSERT)]) for text in ("first", "second")),
+    ("schedule", "minor"),
+    ("write", [({"p": 0, "id": 0, "v0": "third"}, INSERT)]),
+    ("run", None),
+]
+
+
 @THOROUGH
 @given(histories({"v0": TEXTS}, [INSERT, AFTER, BEFORE, DELETE]))
+@example(({"bucket": "1", "num-sorted-run.compaction-trigger": "2"}, PLANNED_BEFORE_A_WRITE, 1))
 def test_first_row(history):
     def expected(records):
         rows = [row for kind, row in records if kind in (INSERT, AFTER)]

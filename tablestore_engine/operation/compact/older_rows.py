@@ -1,9 +1,10 @@
 """Lookups, for a compaction, in the files of the bucket that it does not merge.
 
-Merged runs are the newest ones, so the files above the level of the result are *older*. Of a table that keeps the first
-record of a key, merged records are void where any other file has the key. With sequence groups, a retraction without an
-older record in the merged runs takes something back if its key has a row in older files, and is idle otherwise. Only
-the keys are looked up that may be there: of other files and pages nothing is read.
+Merged runs are the newest ones, so the files above the level of the result are *older*; others at level 0 may have come
+since a plan of the compaction was made, and are newer. Of a table that keeps the first record of a key, merged records
+are void where any other file has the key that is not newer. With sequence groups, a retraction without an older record
+in the merged runs takes something back if its key has a row in older files, and is idle otherwise. Only the keys are
+looked up that may be there: of other files and pages nothing is read.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from tablestore_engine.schema.types.system_columns import VALUE_KIND
 
 def first_stays(task: CompactTask) -> bool:
     """Whether the other files of the bucket may hold records that make merged ones void."""
-    return bool(task.rest) and task.target.schema.merge_engine.rules.kept is Kept.OLDEST
+    return task.target.schema.merge_engine.rules.kept is Kept.OLDEST and bool(_not_newer(task))
 
 
 def of_new_keys(task: CompactTask, table: pa.Table) -> pa.Table:
-    """The rows whose keys no other file has: readers do not merge files above level 0."""
-    known = _known(task, task.rest, table) if table.num_rows else None
+    """The rows whose keys no other file has that is not newer: readers do not merge files above level 0."""
+    known = _known(task, _not_newer(task), table) if table.num_rows else None
     return table if known is None else table.filter(pa.array(~known))
 
 
@@ -64,6 +65,11 @@ def needs_all_runs(task: CompactTask) -> bool:
 def overlapping(task: CompactTask, file: DataFileMeta) -> list[DataFileMeta]:
     """The other files of the bucket that may hold a key of a file."""
     return _within(task, task.rest, *_span(task, file))
+
+
+def _not_newer(task: CompactTask) -> list[DataFileMeta]:
+    newest = max((file.max_sequence_number for file in task.files), default=0)
+    return [file for file in task.rest if file.level or file.min_sequence_number <= newest]
 
 
 def _unmerged_older(task: CompactTask) -> list[DataFileMeta]:
