@@ -297,7 +297,7 @@ class LocalFileIO:
     def _make_directory(self, path: str) -> None:
         """Make a directory and those above it, but none of a table whose folder is not there."""
         root = self.root
-        if root is None or not path.startswith(root):
+        if root is None or not f"{path}/".startswith(f"{root}/"):
             os.makedirs(path, exist_ok=True)
             return
         for _ in range(_ATTEMPTS):

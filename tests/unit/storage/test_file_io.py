@@ -268,6 +268,7 @@ def test_the_root_of_a_table_is_not_made_again(tmp_path):
         with pytest.raises(StorageError, match=r"others dropped or renamed the table meanwhile.* Nothing was written"):
             attempt()
     assert list(tmp_path.iterdir()) == []
+    io.write(f"{root}2/f", b"x")  # another table, whose name begins with this one's
     root.mkdir(parents=True)
     io.open_output(below).close()
     io.mkdirs(str(root / "p=2" / "bucket-0"))
