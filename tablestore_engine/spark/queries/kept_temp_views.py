@@ -7,13 +7,14 @@ nobody found for the longest time are given up first.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import ReferenceType, ref
 
 from pyspark.sql import SparkSession
+
+from tablestore_engine.recently_used import RecentlyUsed
 
 T = TypeVar("T")
 KEPT = 128
@@ -41,9 +42,9 @@ class KeptTempViews(Generic[T]):
     def __init__(self, spark: SparkSession, kept: int = KEPT) -> None:
         self._kept = kept
         # Kept by the session itself, whose names they are.
-        self._entries: OrderedDict[Hashable, _Entry[T]]
+        self._entries: RecentlyUsed[Hashable, _Entry[T]]
         self._old: list[_Entry[T]]
-        self._entries, self._old = vars(spark).setdefault(_ATTRIBUTE, (OrderedDict(), []))
+        self._entries, self._old = vars(spark).setdefault(_ATTRIBUTE, (RecentlyUsed(kept), []))
 
     def find(self, key: Hashable, statement: object) -> tuple[str, T] | None:
         """The unquoted name under a key, and its value. The name is not dropped while `statement` is referenced."""
@@ -51,7 +52,6 @@ class KeptTempViews(Generic[T]):
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            self._entries.move_to_end(key)
             entry.found_by(statement)
             return entry.view, entry.value
 
@@ -61,11 +61,9 @@ class KeptTempViews(Generic[T]):
         entry = _Entry(view, value)
         entry.found_by(statement)
         with _lock:
-            before = self._entries.pop(key, None)
+            before = self._entries.drop(key)
             self._old += [] if before is None else [before]
-            self._entries[key] = entry
-            while len(self._entries) > self._kept:
-                self._old.append(self._entries.popitem(last=False)[1])
+            self._old += self._entries.put(key, entry, self._kept)
             unused = [one.view for one in self._old if not one.is_used]
             self._old[:] = [one for one in self._old if one.is_used]
         return unused

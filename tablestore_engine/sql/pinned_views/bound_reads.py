@@ -40,7 +40,7 @@ class BoundReads:
     def of_text(cls, sql: str) -> BoundReads:
         """The reads that a text shows before it is bound."""
         varies = _VARIES.search(sql) is not None
-        return cls(texts=TextFacts().and_of(sql), unknown=reads_files(sql), varies=varies)
+        return cls(texts=TextFacts.of(sql), unknown=reads_files(sql), varies=varies)
 
     def add(self, other: BoundReads) -> None:
         """Note all that another text reads."""

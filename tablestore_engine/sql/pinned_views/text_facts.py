@@ -26,9 +26,10 @@ class TextFacts:
     has_subquery: bool = False
     fields: frozenset[str] = frozenset()
 
-    def and_of(self, sql: str) -> TextFacts:
-        """Those of one text more."""
-        return self.and_facts(TextFacts(makes_many_rows(sql), has_subquery(sql), named_fields(sql)))
+    @classmethod
+    def of(cls, sql: str) -> TextFacts:
+        """Those of one text."""
+        return cls(makes_many_rows(sql), has_subquery(sql), named_fields(sql))
 
     def and_facts(self, other: TextFacts) -> TextFacts:
         """Those of other texts more."""
